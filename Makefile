@@ -93,6 +93,11 @@ fmt: $(TOOLS) ## Format all code
 generate: $(TOOLS) ## Write generated code (go:generate lines)
 	@$(call each,go generate ./...)
 
+.PHONY: go-api
+go-api: ## Write docs/go-api.txt, the exported identifiers of the public packages
+	@go build -C tools -o ../.cache/bin/goapi ./goapi
+	@.cache/bin/goapi ./pkg/... > docs/go-api.txt
+
 .PHONY: tidy
 tidy: ## Update go.mod and go.sum of every module
 	@for module in $(sort $(MODULES) tools); do (cd "$$module" && go mod tidy); done
@@ -157,7 +162,7 @@ campaign: testenv ## Kill, freeze and cut off every role, broker and database un
 		../$(TESTENV) --need $(store_server),$(or $(BUS),nats$(comma)kafka) -- go test -count=1 -timeout 4h -v -run TestClusterCampaign .
 
 .PHONY: check
-check: check-format check-arrows check-tidy check-generated vet lint check-api check-clients check-signatures check-model-and-tests ## Run all checks that a change must pass; CI runs this
+check: check-format check-arrows check-tidy check-generated check-go-api vet lint check-api check-clients check-signatures check-model-and-tests ## Run all checks that a change must pass; CI runs this
 
 .PHONY: check-format
 check-format: $(TOOLS) ## Fail if `make fmt` would change anything
@@ -191,6 +196,14 @@ check-generated: $(TOOLS) ## Fail if `make generate` changes anything
 		echo "Generated code was out of date and has been updated: commit it." >&2; exit 1; \
 	fi; \
 	echo "$$(grep -c . <<<"$$after" || true) generated files, all up to date"
+
+.PHONY: check-go-api
+check-go-api: ## Fail if docs/go-api.txt differs from the public Go packages
+	@$(say) 'Go API'
+	@go build -C tools -o ../.cache/bin/goapi ./goapi
+	@diff -u docs/go-api.txt <(.cache/bin/goapi ./pkg/...) || \
+		{ echo 'The public Go API has changed: run `make go-api`, and describe the change in CHANGELOG.md if users must know it.' >&2; exit 1; }
+	@echo "$$(wc -l < docs/go-api.txt) exported identifiers, as in docs/go-api.txt"
 
 .PHONY: check-api
 check-api: build ## Test the real service against schemas/openapi.yaml with a property-based client (API_SECONDS)

@@ -36,6 +36,7 @@ type pkg struct {
 	testImports []string
 	files       int  // without test files
 	comment     bool // at least one of the files has a package comment
+	stability   bool // the package comment has a section about stability
 }
 
 // readGraph parses every Go file of the repository, in all modules. It does not use `go list`, which leaves out files
@@ -94,6 +95,7 @@ func (g graph) add(name string, file *ast.File) {
 	if !isTest {
 		g[dir].files++
 		g[dir].comment = g[dir].comment || file.Doc.Text() != ""
+		g[dir].stability = g[dir].stability || strings.Contains(file.Doc.Text(), "\n# Stability\n")
 	}
 }
 

@@ -1,6 +1,11 @@
 package timerbus_test
 
-import "testing"
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
 
 // rules has one line for each unit: the packages of this module that the unit may import. The first line whose pattern
 // matches a package applies to it. A package without a matching line is an error, so that a new directory gets its line
@@ -10,8 +15,8 @@ import "testing"
 // matched is the unit: pkg/store/*/... makes pkg/store/memstore one unit with its subpackages. Packages of one unit may
 // import each other.
 //
-//	timer ← shard ← {store, bus, event} ← {engines, suites, decorators} ← backend ← {cmd, e2e}
-//	                {store, bus, event, process, api, …} ← services ← node ← {timertest, cmd, e2e}
+//	timer ← shard ← {store, bus, event} ← {engines, suites, decorators} ← backend ← {timertest, cmd, e2e}
+//	                {store, bus, event, process, api, …} ← services ← node ← {timerbus, timertest, cmd, e2e}
 var rules = []rule{
 	{unit: ".", std: true, why: "the root contains these rules and no code"},
 
@@ -28,15 +33,16 @@ var rules = []rule{
 
 	// Engines, suites and decorators import their contract and not each other. Only tests combine them: an engine's
 	// test runs the suite, and the tests of suites and decorators use the memory engine.
-	{unit: "pkg/store/internal/...", may: domain + " pkg/store", why: "engines share it, so it must not depend on one"},
+	{unit: "internal/store/storebench", may: domain + " pkg/store", why: "it measures every engine, so it must not depend on one"},
+	{unit: "internal/store/...", may: domain + " pkg/store", why: "engines share it, so it must not depend on one"},
 	{unit: "pkg/store/storetest/...", may: domain + " pkg/store", tests: "pkg/store/memstore internal/faultstore", why: "the suite tests every engine, so it must not depend on one"},
 	{unit: "internal/faultstore", may: domain + " pkg/store", tests: "pkg/store/storetest/... pkg/store/memstore", why: "it decorates any store, so it must not depend on one"},
-	{unit: "pkg/store/*/...", may: domain + " pkg/store pkg/store/internal/...", tests: "pkg/store/storetest/... pkg/store/memstore", why: "an engine depends on its contract only, so that it can be exchanged separately"},
-	{unit: "pkg/bus/internal/...", may: domain + " pkg/bus internal/outage", why: "engines share it, so it must not depend on one"},
+	{unit: "pkg/store/*/...", may: domain + " pkg/store internal/store/...", tests: "pkg/store/storetest/... pkg/store/memstore internal/store/...", why: "an engine depends on its contract only, so that it can be exchanged separately"},
+	{unit: "internal/bus/...", may: domain + " pkg/bus internal/outage", why: "engines share it, so it must not depend on one"},
 	{unit: "pkg/bus/bustest/...", may: domain + " pkg/bus", tests: "pkg/bus/membus", why: "the suite tests every engine, so it must not depend on one"},
 	{unit: "pkg/bus/watermillbus/...", may: domain + " pkg/bus", tests: "pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus pkg/timertest pkg/client/...", why: "it adapts any bus, so it must not depend on one; Watermill's suite tests it on each"},
 	{unit: "internal/watermillsink/...", may: domain + " pkg/bus pkg/bus/watermillbus internal/event/...", tests: "pkg/bus/bustest/... pkg/bus/membus", why: "it carries public messages, which are events, and must not depend on an engine"},
-	{unit: "pkg/bus/*/...", may: domain + " pkg/bus pkg/bus/internal/... internal/outage", tests: "pkg/bus/bustest/... pkg/bus/membus internal/outage/outagetest", why: "an engine depends on its contract only, so that it can be exchanged separately"},
+	{unit: "pkg/bus/*/...", may: domain + " pkg/bus internal/bus/... internal/outage", tests: "pkg/bus/bustest/... pkg/bus/membus internal/outage/outagetest", why: "an engine depends on its contract only, so that it can be exchanged separately"},
 	{unit: "internal/backend/...", may: contracts + " internal/process/... " + engines, why: "it is the only package that imports every engine, and it chooses one by URL"},
 
 	// Callbacks: storage of secrets, signing, and the permitted destinations.
@@ -66,7 +72,7 @@ var rules = []rule{
 	{unit: "e2e/...", may: programs, why: "end-to-end tests import what programs import"},
 	{unit: "benchmark/...", may: programs, why: "benchmarks import what programs import"},
 	{unit: "examples/verify/...", why: "users copy it, so it imports no package of this module"},
-	{unit: "examples/...", may: "pkg/timerbus pkg/client/... " + engines, why: "users copy it, so it imports what their programs import"},
+	{unit: "examples/...", may: "pkg/timerbus pkg/client/... pkg/timer pkg/store pkg/bus " + engines, why: "users copy it, so it imports what their programs import"},
 	{unit: "tools/...", why: "tools are for the build and separate from the product"},
 }
 
@@ -106,7 +112,7 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "pkg/store", to: "modernc.org/sqlite"},
 		{from: "pkg/bus", to: "pkg/store"},
 		{from: "pkg/bus", to: "internal/event"},
-		{from: "pkg/bus", to: "pkg/bus/internal/window"},
+		{from: "pkg/bus", to: "internal/bus/window"},
 		{from: "internal/event", to: "pkg/store"},
 		{from: "internal/event", to: "pkg/bus"},
 
@@ -125,9 +131,9 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "internal/faultstore", to: "pkg/bus"},
 		{from: "pkg/store/storetest", to: "pkg/store/memstore"},
 		{from: "pkg/store/storetest", to: "pkg/store/memstore", inTest: true, allowed: true},
-		{from: "pkg/bus/natsbus", to: "pkg/bus/internal/window", allowed: true},
+		{from: "pkg/bus/natsbus", to: "internal/bus/window", allowed: true},
 		{from: "pkg/bus/natsbus", to: "pkg/bus/membus"},
-		{from: "pkg/bus/kafkabus", to: "pkg/bus/internal/window", allowed: true},
+		{from: "pkg/bus/kafkabus", to: "internal/bus/window", allowed: true},
 		{from: "pkg/bus/kafkabus", to: "pkg/bus/natsbus"},
 		{from: "pkg/bus/kafkabus", to: "internal/event"},
 		{from: "pkg/bus/watermillbus", to: "github.com/ThreeDotsLabs/watermill/message", allowed: true},
@@ -137,7 +143,7 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "internal/watermillsink", to: "internal/event", allowed: true},
 		{from: "internal/watermillsink", to: "pkg/bus/natsbus"},
 		{from: "internal/watermillsink", to: "pkg/store"},
-		{from: "pkg/bus/internal/window", to: "pkg/bus/natsbus"},
+		{from: "internal/bus/window", to: "pkg/bus/natsbus"},
 		{from: "pkg/bus/bustest", to: "pkg/bus/membus"},
 		{from: "internal/backend", to: "pkg/store/sqlitestore", allowed: true},
 		{from: "internal/backend", to: "pkg/bus/natsbus", allowed: true},
@@ -246,5 +252,25 @@ func TestMissingPackageCommentIsCaught(t *testing.T) {
 	}
 	if got := g.uncommented(); len(got) != 1 {
 		t.Errorf("uncommented() = %q, want one line about pkg/silent", got)
+	}
+}
+
+// TestPublicPackages: pkg contains the packages that other modules may import, and each says how stable it is. All other
+// packages are internal (decision 0049).
+func TestPublicPackages(t *testing.T) {
+	g, public := readGraph(t), 0
+	for _, name := range slices.Sorted(maps.Keys(g)) {
+		if !strings.HasPrefix(name, "pkg/") || g[name].files == 0 {
+			continue
+		}
+		public++
+		if strings.Contains(name, "/internal/") {
+			t.Errorf("%s: packages that are not public belong in internal", name)
+		} else if !g[name].stability {
+			t.Errorf("%s: the package comment has no section \"# Stability\"", name)
+		}
+	}
+	if public == 0 {
+		t.Error("no public package found: this test is looking in the wrong place")
 	}
 }

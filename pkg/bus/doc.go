@@ -5,4 +5,9 @@
 // body.
 //
 // Read bus.go first, then topic.go, then errors.go. The suite in bustest tests the statements of these comments.
+//
+// # Stability
+//
+// For engines and for programs that pass an engine to pkg/timerbus. Until 1.0 a minor release may change it. From 1.0 on, a
+// minor release may still add methods and requirements, which the suite tests, so engines in other repositories must follow.
 package bus

@@ -37,4 +37,9 @@
 //
 // Read client.go, then timers.go, batch.go, matching.go and namespaces.go (one method for each route), batcher.go,
 // errors.go, retry.go.
+//
+// # Stability
+//
+// For programs. Until 1.0 a minor release may change it, with an entry in CHANGELOG.md. From 1.0 on, it stays compatible
+// within a major version.
 package client

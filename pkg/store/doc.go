@@ -7,4 +7,9 @@
 // Read store.go first (the interfaces and their common rules), then timers.go (ingest), shards.go (scheduler),
 // outcomes.go (dispatcher), namespaces.go, secrets.go, cluster.go, and errors.go. Package storetest tests what the
 // comments specify.
+//
+// # Stability
+//
+// For engines and for programs that pass an engine to pkg/timerbus. Until 1.0 a minor release may change it. From 1.0 on, a
+// minor release may still add methods and requirements, which the suite tests, so engines in other repositories must follow.
 package store

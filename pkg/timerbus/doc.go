@@ -26,4 +26,9 @@
 // environment or files itself, and never closes the store, the bus, the Publisher or the Subscriber.
 //
 // Read options.go, then timerbus.go.
+//
+// # Stability
+//
+// For programs. Until 1.0 a minor release may change it, with an entry in CHANGELOG.md. From 1.0 on, it stays compatible
+// within a major version.
 package timerbus

@@ -18,4 +18,9 @@
 // Several tests can share one: TestMain opens it with Open, and each test creates its own namespace.
 //
 // It imports internal/node, and so every engine, and pkg/client. It is meant for tests only.
+//
+// # Stability
+//
+// For programs. Until 1.0 a minor release may change it, with an entry in CHANGELOG.md. From 1.0 on, it stays compatible
+// within a major version.
 package timertest

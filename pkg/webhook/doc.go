@@ -5,4 +5,9 @@
 // printed forms of a Secret contain only its id.
 //
 // Read secret.go, then sign.go.
+//
+// # Stability
+//
+// For programs. Until 1.0 a minor release may change it, with an entry in CHANGELOG.md. From 1.0 on, it stays compatible
+// within a major version.
 package webhook

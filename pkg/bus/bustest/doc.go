@@ -7,4 +7,9 @@
 //
 // Read bustest.go first (the interface to the engine), then world.go (the recorder), then the checks: publish.go,
 // ordered.go, bytes.go, gap.go, ownership.go, live.go, queue.go, floor.go, lifecycle.go, ready.go, own.go, crash.go.
+//
+// # Stability
+//
+// For engines and for programs that pass an engine to pkg/timerbus. Until 1.0 a minor release may change it. From 1.0 on, a
+// minor release may still add methods and requirements, which the suite tests, so engines in other repositories must follow.
 package bustest

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/timerbus/timerbus/internal/bus/health"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 )
 
 // Bus is one process's handle on the bus.

@@ -13,4 +13,9 @@
 // ordered.go, live.go, queue.go; share.go consumes a queue in a share group instead. own.go contains user topics,
 // together.go shares floor requests, follow.go contains Follow, which reads topics without a group, clientlog.go
 // summarizes the client library's log, and metrics.go has the metrics.
+//
+// # Stability
+//
+// For programs: Options, the functions that open or migrate, and Close. Until 1.0 a minor release may change them, with an
+// entry in CHANGELOG.md. From 1.0 on, they stay compatible within a major version. The other methods follow pkg/bus.
 package kafkabus

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/timerbus/timerbus/pkg/bus/internal/window"
+	"github.com/timerbus/timerbus/internal/bus/window"
 )
 
 // progress is a group's position in one partition, in Kafka's offsets. The next owner reads from the committed

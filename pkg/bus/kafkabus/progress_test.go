@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timerbus/timerbus/pkg/bus/internal/window"
+	"github.com/timerbus/timerbus/internal/bus/window"
 )
 
 func TestProgressTravelsInMetadata(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/bus/assign"
+	"github.com/timerbus/timerbus/internal/bus/health"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/bus/internal/assign"
-	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/bus/window"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/bus/internal/window"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 

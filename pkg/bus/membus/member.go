@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/bus/health"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/bus/health"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/bus/internal/health"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 

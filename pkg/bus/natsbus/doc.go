@@ -10,4 +10,9 @@
 // session.go (one assignment), puller.go, and one file per mode: ordered.go, live.go, queue.go (with reader.go for
 // each stream, and shares.go for the bounds). own.go contains user topics. follow.go contains Follow, which reads
 // topics without a group.
+//
+// # Stability
+//
+// For programs: Options, the functions that open or migrate, and Close. Until 1.0 a minor release may change them, with an
+// entry in CHANGELOG.md. From 1.0 on, they stay compatible within a major version. The other methods follow pkg/bus.
 package natsbus

@@ -6,7 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/timerbus/timerbus/pkg/bus/internal/window"
+	"github.com/timerbus/timerbus/internal/bus/window"
 )
 
 // TestHeartbeatsCountOnlyBetweenMessages: the sequence in a heartbeat is valid for the partition only if every

@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/timerbus/timerbus/internal/bus/window"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/bus/internal/window"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 

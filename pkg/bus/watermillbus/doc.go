@@ -7,4 +7,9 @@
 //
 // Read names.go first (topic names), then wire.go (messages), publisher.go, subscriber.go and session.go (delivery of
 // one partition's messages to handlers).
+//
+// # Stability
+//
+// For programs. Until 1.0 a minor release may change it, with an entry in CHANGELOG.md. From 1.0 on, it stays compatible
+// within a major version.
 package watermillbus

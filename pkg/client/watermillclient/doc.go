@@ -6,4 +6,9 @@
 //
 // Read command.go, event.go, then delayed.go (publish) with when.go (delay metadata) and envelope.go (encoding of
 // delayed messages).
+//
+// # Stability
+//
+// For programs. Until 1.0 a minor release may change it, with an entry in CHANGELOG.md. From 1.0 on, it stays compatible
+// within a major version.
 package watermillclient

@@ -16,4 +16,9 @@
 // Then the contract, part by part: write.go and occupy.go, get.go, list.go and cursor.go; shards.go, due.go with
 // read.go, overdue.go, inspect.go, notices.go; current.go, finish.go with move.go and history.go, rearm.go;
 // namespaces.go, cluster.go. observe.go and metrics.go have the metrics for operators.
+//
+// # Stability
+//
+// For programs: Options, the functions that open or migrate, and Close. Until 1.0 a minor release may change them, with an
+// entry in CHANGELOG.md. From 1.0 on, they stay compatible within a major version. The other methods follow pkg/store.
 package dynamostore

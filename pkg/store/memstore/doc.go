@@ -8,4 +8,9 @@
 // Read database.go first (the shared data and its handles), then shards.go for the indexes of one shard and rows.go for
 // how a row changes, then the parts of the contract: timers.go, list.go, history.go, scheduling.go, notices.go,
 // outcomes.go, namespaces.go, positions.go, census.go. sorted.go is the only data structure.
+//
+// # Stability
+//
+// For programs: Options, the functions that open or migrate, and Close. Until 1.0 a minor release may change them, with an
+// entry in CHANGELOG.md. From 1.0 on, they stay compatible within a major version. The other methods follow pkg/store.
 package memstore

@@ -21,10 +21,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/timerbus/timerbus/internal/store/storebench"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/postgresstore"
-	"github.com/timerbus/timerbus/pkg/store/storetest/storebench"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/timerbus/timerbus/pkg/store/internal/relational"
+	"github.com/timerbus/timerbus/internal/store/relational"
 )
 
 // statement is a prepared statement. Each connection prepares it when it first uses it.

@@ -14,4 +14,9 @@
 // locked.go and change.go, positions.go, get.go, list.go and cursor.go; shards.go, due.go, overdue.go, inspect.go,
 // notices.go; current.go, finish.go, history.go, purge.go, days.go; namespaces.go, cluster.go, census.go. The schema is
 // in migrations.
+//
+// # Stability
+//
+// For programs: Options, the functions that open or migrate, and Close. Until 1.0 a minor release may change them, with an
+// entry in CHANGELOG.md. From 1.0 on, they stay compatible within a major version. The other methods follow pkg/store.
 package postgresstore

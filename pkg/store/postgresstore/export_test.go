@@ -5,7 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/timerbus/timerbus/pkg/store/internal/relational"
+	"github.com/timerbus/timerbus/internal/store/relational"
 )
 
 // NewDatabase creates a database without a schema on a server. It is dropped at the end of the test.

@@ -1,7 +1,7 @@
 package postgresstore
 
 import (
-	"github.com/timerbus/timerbus/pkg/store/internal/engine"
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 

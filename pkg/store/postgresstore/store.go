@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
+	"github.com/timerbus/timerbus/internal/store/relational"
 	"github.com/timerbus/timerbus/pkg/store"
-	"github.com/timerbus/timerbus/pkg/store/internal/engine"
-	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/store/storebench"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/sqlitestore"
-	"github.com/timerbus/timerbus/pkg/store/storetest/storebench"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 

@@ -1,6 +1,6 @@
 package sqlitestore
 
-import "github.com/timerbus/timerbus/pkg/store/internal/relational"
+import "github.com/timerbus/timerbus/internal/store/relational"
 
 // place is a position in a list.
 type place = relational.Place

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timerbus/timerbus/pkg/store/internal/relational"
+	"github.com/timerbus/timerbus/internal/store/relational"
 )
 
 // SetListLimits sets the limits of lists, so that pages reach them with a few timers. The defaults need thousands.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timerbus/timerbus/internal/store/relational"
 	"github.com/timerbus/timerbus/pkg/store"
-	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 

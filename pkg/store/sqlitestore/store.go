@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
+	"github.com/timerbus/timerbus/internal/store/relational"
 	"github.com/timerbus/timerbus/pkg/store"
-	"github.com/timerbus/timerbus/pkg/store/internal/engine"
-	"github.com/timerbus/timerbus/pkg/store/internal/relational"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 

@@ -8,4 +8,9 @@
 // subtest), then a file for each part of the contract. lockstep.go and the files named after it make the same random
 // calls to an engine and a reference. broken_test.go shows that the suite can fail: it runs the suite on stores with
 // one mistake each.
+//
+// # Stability
+//
+// For engines and for programs that pass an engine to pkg/timerbus. Until 1.0 a minor release may change it. From 1.0 on, a
+// minor release may still add methods and requirements, which the suite tests, so engines in other repositories must follow.
 package storetest

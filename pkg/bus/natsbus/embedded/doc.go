@@ -5,4 +5,9 @@
 // never accesses streams, which natsbus owns.
 //
 // Read embedded.go, then tend.go (recovery from a write error), then logger.go.
+//
+// # Stability
+//
+// For programs. Until 1.0 a minor release may change it, with an entry in CHANGELOG.md. From 1.0 on, it stays compatible
+// within a major version.
 package embedded

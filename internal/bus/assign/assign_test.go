@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/timerbus/timerbus/pkg/bus/internal/assign"
+	"github.com/timerbus/timerbus/internal/bus/assign"
 )
 
 func members(n int) []string {

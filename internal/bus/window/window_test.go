@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/timerbus/timerbus/pkg/bus/internal/window"
+	"github.com/timerbus/timerbus/internal/bus/window"
 )
 
 func push(t *testing.T, w *window.Window, offset int64) window.Slot {

@@ -1,0 +1,5 @@
+// Package hidden is internal.
+package hidden
+
+// Visible is exported.
+const Visible = 1
