@@ -39,7 +39,7 @@ func (o *opening) once(ctx context.Context) (*node.Node, error) {
 	return node.Open(ctx, &o.node)
 }
 
-// retry opens the node. While its database or its bus does not answer, it retries for up to wait. Meanwhile it answers
+// retry opens the node. While its database or its bus does not answer, it retries for up to wait. During that time it answers
 // probes at the listener with "not ready" and the reason.
 func (o *opening) retry(ctx context.Context, wait time.Duration) (*node.Node, error) {
 	n, err := o.once(ctx)
