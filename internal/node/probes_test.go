@@ -2,7 +2,9 @@ package node
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"slices"
 	"sync/atomic"
@@ -13,6 +15,7 @@ import (
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/store/memstore"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -85,4 +88,46 @@ func TestReadyzSaysThatTheClockIsNotTrusted(t *testing.T) {
 			t.Errorf("%d %q, want 503 %q", status, health.Reasons, want)
 		}
 	})
+}
+
+func TestMetricsRequireTheToken(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	logger := slog.New(slog.DiscardHandler)
+	s := memstore.NewDatabaseAt(timer.SystemClock).Open()
+	w := &dependencies{
+		options: &Options{Role: Scheduler, Store: s, Listener: listener, Token: "secret", Drain: time.Second, Logger: logger},
+		bus:     consuming{}, clock: store.NewClock(store.ClockConfig{Bound: clockBound, Logger: logger}), registry: process.NewRegistry("test"),
+	}
+	served := w.probes()
+	ended := make(chan error, 1)
+	go func() { ended <- served.Run(t.Context()) }()
+	for _, c := range []struct {
+		path, token string
+		want        int
+	}{
+		{"/metrics", "", http.StatusUnauthorized},
+		{"/metrics", "wrong", http.StatusUnauthorized},
+		{"/metrics", "secret", http.StatusOK},
+		{"/healthz", "", http.StatusOK}, // a prober has no token
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String()+c.path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+c.token)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != c.want {
+			t.Errorf("GET %s with the token %q: %d, want %d", c.path, c.token, answer.StatusCode, c.want)
+		}
+	}
+	if err := errors.Join(served.Stop(t.Context()), <-ended, s.Close()); err != nil {
+		t.Error(err)
+	}
 }

@@ -3,8 +3,6 @@ package ingest
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,6 +16,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -33,14 +32,11 @@ func (s *Service) Handler() http.Handler {
 		batchBodies: bodies{limit: s.cfg.BatchBodyLimit, total: int64(s.cfg.BatchBodiesBytes)},
 		pages:       semaphore.NewWeighted(int64(s.cfg.ListBytes)),
 		batches:     make(chan struct{}, s.cfg.BatchesInFlight),
+		token:       process.NewToken(s.cfg.Token),
 	}
 	h.metricsPage = h.exposition()
 	api.HandlerWithOptions(h, api.StdHTTPServerOptions{BaseRouter: h.mux})
 	h.mux.HandleFunc("/", h.notFound)
-	if s.cfg.Token != "" {
-		sum := sha256.Sum256([]byte(s.cfg.Token))
-		h.token = sum[:]
-	}
 	return h
 }
 
@@ -63,7 +59,7 @@ type handler struct {
 
 	mux         *http.ServeMux
 	origin      *http.CrossOriginProtection
-	token       []byte // SHA-256; nil if none is required
+	token       process.Token
 	bodies      bodies
 	batchBodies bodies
 	pages       *semaphore.Weighted // bytes of pages that are being read and sent
@@ -131,19 +127,12 @@ func (h *handler) admit(r *http.Request) error {
 			details: details{"host": r.Host, "setting": "allowed-hosts"},
 		}
 	}
-	if h.token == nil {
-		return nil
+	if !h.token.Accepts(r) {
+		return &refusal{
+			status: http.StatusUnauthorized, code: api.ErrorCodeUnauthorized, details: details{}, message: process.NoToken,
+		}
 	}
-	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	// Hashes have a fixed length, so the comparison does not reveal the length of the token.
-	sum := sha256.Sum256([]byte(strings.TrimSpace(given)))
-	if strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(sum[:], h.token) == 1 {
-		return nil
-	}
-	return &refusal{
-		status: http.StatusUnauthorized, code: api.ErrorCodeUnauthorized, details: details{},
-		message: "want the header Authorization: Bearer TOKEN with the token of the service",
-	}
+	return nil
 }
 
 // notFound answers 404 for unknown paths, and 405 with Allow for other methods of known paths.
@@ -238,7 +227,7 @@ func (h *handler) fail(w http.ResponseWriter, err error) {
 	case api.ErrorCodeRateLimited, api.ErrorCodeUnavailable:
 		w.Header().Set("Retry-After", "1")
 	case api.ErrorCodeUnauthorized:
-		w.Header().Set("WWW-Authenticate", `Bearer realm="timerbus"`)
+		w.Header().Set("WWW-Authenticate", process.Challenge)
 	case api.ErrorCodeInternalError:
 		h.cfg.Logger.Error("request failed", "error", f.cause)
 	default:
