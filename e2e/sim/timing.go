@@ -97,7 +97,8 @@ func (o *oracle) checkClocks(s *opState, d *delivered) {
 	if len(faults) == 0 || slices.ContainsFunc(faults, other) {
 		return
 	}
-	late := o.lateness(d, s.at)
+	// If one of the two dispatchers does not trust its clock while the other is replaced, none delivers.
+	late := o.lateness(d, s.at, o.world.recording.replaced(roleDispatcher)...)
 	o.counts.Clocks = max(o.counts.Clocks, late)
 	if limit := time.Duration(len(faults))*time.Second + clockBound/2; late > limit {
 		o.broken("clocks", "op %d was delivered %v late, want at most %v while the clocks of one machine are wrong", s.op.ID, late, limit)
