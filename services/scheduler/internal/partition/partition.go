@@ -75,9 +75,9 @@ type Partition struct {
 	// polledFirst is the first shard of the last poll.
 	polledFirst shard.ID
 	timers      *timerheap.Heap
-	// inFlight is the in-flight set; inFlightByGroup counts it by namespace.
-	inFlight        map[timerheap.State]*publication
-	inFlightByGroup map[string]int
+	// inFlight is the in-flight set; inFlightByNamespace counts it by namespace.
+	inFlight            map[timerheap.State]*publication
+	inFlightByNamespace map[string]int
 	// removed has the states that left the in-flight set during a poll or a sweep, with the tick. The answer may have
 	// their rows although their outcomes have been written since.
 	removed map[timerheap.State]uint64
@@ -106,8 +106,8 @@ type Partition struct {
 
 // ownedShard is a claimed shard.
 type ownedShard struct {
-	claim store.Claim
-	group string
+	claim     store.Claim
+	namespace string
 	// claimedAt is a time after the commit of the claim, by this node's clock.
 	claimedAt timer.Millis
 	watermark store.Key // W
@@ -150,8 +150,8 @@ type takeover struct {
 
 // publication is a state in flight: published and not yet passed by the ack floor.
 type publication struct {
-	row   store.DueRow
-	group string
+	row       store.DueRow
+	namespace string
 	// acked: the bus has acknowledged it, at position, at time at (this node's clock) and tick.
 	acked    bool
 	position bus.Position
@@ -168,7 +168,7 @@ func New(limits Limits) *Partition {
 	return &Partition{
 		limits: limits, timers: timerheap.New(),
 		active: map[shard.ID]*ownedShard{}, behind: map[shard.ID]*ownedShard{},
-		inFlight: map[timerheap.State]*publication{}, inFlightByGroup: map[string]int{}, removed: map[timerheap.State]uint64{},
+		inFlight: map[timerheap.State]*publication{}, inFlightByNamespace: map[string]int{}, removed: map[timerheap.State]uint64{},
 		barrierFellAt: timer.Never, staleEpochAt: timer.Never,
 	}
 }
@@ -193,12 +193,12 @@ func (p *Partition) Unserved() (n int, why error) {
 
 // Claim adds a shard that was just claimed. now must be read after the claim's answer; end is the end of the due queue
 // read before the claim.
-func (p *Partition) Claim(now timer.Millis, group string, c store.Claimed, end bus.Position) {
+func (p *Partition) Claim(now timer.Millis, namespace string, c store.Claimed, end bus.Position) {
 	// Timers written after the clock was set back may be due before W or P. Clocks differ by up to ClockBound.
 	resume := notBeyond(c.Watermark, now.Add(p.limits.ClockBound-p.limits.Slack))
 	published := notBeyond(c.Published, now.Add(p.limits.ClockBound))
 	s := &ownedShard{
-		claim: c.Claim, group: group, claimedAt: now, watermark: c.Watermark, read: resume,
+		claim: c.Claim, namespace: namespace, claimedAt: now, watermark: c.Watermark, read: resume,
 		takeover: &takeover{end: end, resume: resume, barrier: resume}, barrierStands: true,
 		published: store.MinKey(), pollAt: now, sweepFrom: store.MinKey(),
 	}

@@ -35,7 +35,7 @@ func (p *Partition) Poll(now timer.Millis) store.DueQuery {
 	}
 	sortByID(shards)
 	for _, s := range shards {
-		room = max(room, p.heapShare(s.group)-p.timers.LenOf(s.group))
+		room = max(room, p.heapShare(s.namespace)-p.timers.LenOf(s.namespace))
 		s.polling, s.rewound = true, false
 		// The answer must not overwrite a hint that arrives while the poll runs.
 		p.setPoll(s, timer.Never)

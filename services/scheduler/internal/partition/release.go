@@ -17,8 +17,8 @@ type Outgoing struct {
 	Row   store.DueRow
 	Event event.Due
 	// ID is the message ID by which the bus deduplicates.
-	ID    string
-	group string
+	ID        string
+	namespace string
 }
 
 // NextPublishAt returns when the next state may be published with this credit (TakeDue); Never while a limit is
@@ -29,7 +29,7 @@ func (p *Partition) NextPublishAt(now timer.Millis, credit int) timer.Millis {
 	}
 	next := p.timers.NextDue(p.mayPublish(now, &credit)).Add(-p.limits.Mutant.Early)
 	for i := range p.republish {
-		if credit > 0 || !p.needsCredit(p.republish[i].group, now) {
+		if credit > 0 || !p.needsCredit(p.republish[i].namespace, now) {
 			return min(next, p.republish[i].Row.DueAt)
 		}
 	}
@@ -49,7 +49,7 @@ func (p *Partition) TakeDue(now timer.Millis, limit, credit int) (batch []Outgoi
 		if len(batch) == limit {
 			return false
 		}
-		if p.needsCredit(o.group, now) {
+		if p.needsCredit(o.namespace, now) {
 			if credit == 0 {
 				return false
 			}
@@ -59,7 +59,7 @@ func (p *Partition) TakeDue(now timer.Millis, limit, credit int) (batch []Outgoi
 		return true
 	})
 	for len(batch) < limit {
-		group, e, ok := p.timers.Pop(now.Add(p.limits.Mutant.Early), p.mayPublish(now, &credit))
+		namespace, e, ok := p.timers.Pop(now.Add(p.limits.Mutant.Early), p.mayPublish(now, &credit))
 		if !ok {
 			break
 		}
@@ -67,8 +67,8 @@ func (p *Partition) TakeDue(now timer.Millis, limit, credit int) (batch []Outgoi
 		if s == nil {
 			continue
 		}
-		p.addInFlight(timerheap.StateOf(&e.Row), &publication{row: e.Row, group: group})
-		if p.needsCredit(group, now) {
+		p.addInFlight(timerheap.StateOf(&e.Row), &publication{row: e.Row, namespace: namespace})
+		if p.needsCredit(namespace, now) {
 			credit = max(0, credit-1)
 		}
 		batch = append(batch, p.outgoing(s, e.Row, e.BypassDedup))
@@ -92,8 +92,8 @@ func (p *Partition) outgoing(s *ownedShard, row store.DueRow, again bool) Outgoi
 			Generation: row.Generation, Attempt: row.Attempt, DueAt: row.DueAt,
 			ClaimVersion: s.claim.Version, Owner: s.claim.Owner, Sequence: p.sequence, Target: row.Target,
 		},
-		ID:    row.Ref.UUID.String() + "." + row.Revision.String(),
-		group: s.group,
+		ID:        row.Ref.UUID.String() + "." + row.Revision.String(),
+		namespace: s.namespace,
 	}
 	if again {
 		o.ID += "." + strconv.FormatInt(s.claim.Version, 10) + "." + strconv.FormatUint(p.sequence, 10)

@@ -22,9 +22,9 @@ const creditFree = 16
 func share(limit, users int) int { return max(1, limit/max(1, users)) }
 
 // heapShare returns a namespace's share of the timer heap.
-func (p *Partition) heapShare(group string) int {
-	users := p.timers.Groups()
-	if p.timers.LenOf(group) == 0 {
+func (p *Partition) heapShare(namespace string) int {
+	users := p.timers.Namespaces()
+	if p.timers.LenOf(namespace) == 0 {
 		users++
 	}
 	return share(p.limits.MaxArmed, users)
@@ -34,7 +34,7 @@ func (p *Partition) heapShare(group string) int {
 func (p *Partition) arm(s *ownedShard, e timerheap.Entry) bool {
 	if p.armRoom() == 0 {
 		name, most := p.timers.Largest()
-		more := most - p.timers.LenOf(s.group)
+		more := most - p.timers.LenOf(s.namespace)
 		if more < 2 || p.limits.Mutant.FirstComeFirstServed {
 			return false
 		}
@@ -43,7 +43,7 @@ func (p *Partition) arm(s *ownedShard, e timerheap.Entry) bool {
 			p.rewind(&last.Row)
 		}
 	}
-	p.timers.Arm(s.group, e)
+	p.timers.Arm(s.namespace, e)
 	return true
 }
 
@@ -82,24 +82,24 @@ func (p *Partition) mayPoll() func(*ownedShard) bool {
 	room := p.armRoom()
 	_, most := p.timers.Largest()
 	return func(s *ownedShard) bool {
-		armed := p.timers.LenOf(s.group)
-		return (room > 0 || most-armed >= 2) && 4*armed < 3*p.heapShare(s.group)
+		armed := p.timers.LenOf(s.namespace)
+		return (room > 0 || most-armed >= 2) && 4*armed < 3*p.heapShare(s.namespace)
 	}
 }
 
 // sortByArmed moves shards of namespaces with the fewest armed timers to the front, because an answer has a limit.
 func (p *Partition) sortByArmed(asked []store.DueAfter) {
-	if p.timers.Groups() == 0 || p.limits.Mutant.FirstComeFirstServed {
+	if p.timers.Namespaces() == 0 || p.limits.Mutant.FirstComeFirstServed {
 		return
 	}
-	armed := func(a store.DueAfter) int { return p.timers.LenOf(p.shard(a.Claim.Shard).group) }
+	armed := func(a store.DueAfter) int { return p.timers.LenOf(p.shard(a.Claim.Shard).namespace) }
 	slices.SortStableFunc(asked, func(a, b store.DueAfter) int { return armed(a) - armed(b) })
 }
 
 // mayPublish returns which namespaces may have one more event in flight at now with this credit.
-func (p *Partition) mayPublish(now timer.Millis, credit *int) func(group string) bool {
-	return func(group string) bool {
-		own, users := p.inFlightByGroup[group], len(p.inFlightByGroup)
+func (p *Partition) mayPublish(now timer.Millis, credit *int) func(namespace string) bool {
+	return func(namespace string) bool {
+		own, users := p.inFlightByNamespace[namespace], len(p.inFlightByNamespace)
 		if own == 0 {
 			users++
 		}
@@ -112,28 +112,28 @@ func (p *Partition) mayPublish(now timer.Millis, credit *int) func(group string)
 		}
 		// If publications without credit use all credit, the other namespaces may have as many in flight as the
 		// average.
-		return *credit > 0 || own*users < len(p.inFlight) || !p.needsCredit(group, now)
+		return *credit > 0 || own*users < len(p.inFlight) || !p.needsCredit(namespace, now)
 	}
 }
 
 // needsCredit reports whether a namespace has more than a few timers due or in flight.
-func (p *Partition) needsCredit(group string, now timer.Millis) bool {
-	own := p.inFlightByGroup[group]
-	return own > creditFree || own+p.timers.CountDue(group, now, creditFree+1-own) > creditFree
+func (p *Partition) needsCredit(namespace string, now timer.Millis) bool {
+	own := p.inFlightByNamespace[namespace]
+	return own > creditFree || own+p.timers.CountDue(namespace, now, creditFree+1-own) > creditFree
 }
 
 // addInFlight adds a state to the in-flight set.
 func (p *Partition) addInFlight(state timerheap.State, pub *publication) {
 	p.inFlight[state] = pub
-	p.inFlightByGroup[pub.group]++
+	p.inFlightByNamespace[pub.namespace]++
 }
 
 // removeInFlight removes a state from the in-flight set.
 func (p *Partition) removeInFlight(state timerheap.State, pub *publication) {
 	delete(p.inFlight, state)
-	p.inFlightByGroup[pub.group]--
-	if p.inFlightByGroup[pub.group] == 0 {
-		delete(p.inFlightByGroup, pub.group)
+	p.inFlightByNamespace[pub.namespace]--
+	if p.inFlightByNamespace[pub.namespace] == 0 {
+		delete(p.inFlightByNamespace, pub.namespace)
 	}
 }
 

@@ -226,7 +226,7 @@ func (p *Partition) finishSweep() {
 			// It was armed by a hint, or there is no room: the next sweep decides.
 			continue
 		default:
-			p.addInFlight(state, &publication{row: row, group: s.group, republishing: true})
+			p.addInFlight(state, &publication{row: row, namespace: s.namespace, republishing: true})
 		}
 		p.republish = append(p.republish, p.outgoing(s, row, true))
 		p.sweep.queued++

@@ -25,54 +25,54 @@ type Entry struct {
 	BypassDedup bool
 }
 
-// Heap is the timer heap: it has the armed states, in a heap for each group (a namespace), and pops from the groups
-// by round robin. Two states of one timer are two entries: only the row check knows which of them is current.
+// Heap is the timer heap: it has the armed states, in a heap for each namespace, and pops from the namespaces by round
+// robin. Two states of one timer are two entries: only the row check knows which of them is current.
 type Heap struct {
-	// groups is in the order of first use. Empty groups are removed when they are at least half of all groups.
-	groups []*group
-	empty  int
-	byName map[string]*group
-	turn   int
-	armed  map[State]struct{}
+	// namespaces is in the order of first use. Empty ones are removed when they are at least half of all.
+	namespaces []*namespace
+	empty      int
+	byName     map[string]*namespace
+	turn       int
+	armed      map[State]struct{}
 }
 
-type group struct {
+type namespace struct {
 	name    string
 	entries entryHeap
 }
 
 // New returns an empty Heap.
 func New() *Heap {
-	return &Heap{byName: map[string]*group{}, armed: map[State]struct{}{}}
+	return &Heap{byName: map[string]*namespace{}, armed: map[State]struct{}{}}
 }
 
 // Len returns the number of armed states.
 func (h *Heap) Len() int { return len(h.armed) }
 
-// Groups returns the number of groups that have armed states.
-func (h *Heap) Groups() int { return len(h.groups) - h.empty }
+// Namespaces returns the number of namespaces that have armed states.
+func (h *Heap) Namespaces() int { return len(h.namespaces) - h.empty }
 
-// LenOf returns the number of armed states of a group.
+// LenOf returns the number of armed states of a namespace.
 func (h *Heap) LenOf(name string) int {
-	if g := h.byName[name]; g != nil {
-		return len(g.entries)
+	if ns := h.byName[name]; ns != nil {
+		return len(ns.entries)
 	}
 	return 0
 }
 
-// CountDue returns the number of entries of a group that are due at now, but at most most.
+// CountDue returns the number of entries of a namespace that are due at now, but at most most.
 func (h *Heap) CountDue(name string, now timer.Millis, most int) int {
-	if g := h.byName[name]; g != nil {
-		return countDue(g.entries, 0, now, most)
+	if ns := h.byName[name]; ns != nil {
+		return countDue(ns.entries, 0, now, most)
 	}
 	return 0
 }
 
-// Largest returns the group with the most armed states.
+// Largest returns the namespace with the most armed states.
 func (h *Heap) Largest() (name string, n int) {
-	for _, g := range h.groups {
-		if len(g.entries) > n {
-			name, n = g.name, len(g.entries)
+	for _, ns := range h.namespaces {
+		if len(ns.entries) > n {
+			name, n = ns.name, len(ns.entries)
 		}
 	}
 	return name, n
@@ -84,124 +84,124 @@ func (h *Heap) Contains(s State) bool {
 	return ok
 }
 
-// Arm adds an entry to a group's heap. It does nothing if the state is already armed.
+// Arm adds an entry to a namespace's heap. It does nothing if the state is already armed.
 func (h *Heap) Arm(name string, e Entry) {
 	s := StateOf(&e.Row)
 	if h.Contains(s) {
 		return
 	}
 	h.armed[s] = struct{}{}
-	g, ok := h.byName[name]
+	ns, ok := h.byName[name]
 	switch {
 	case !ok:
-		g = &group{name: name}
-		h.byName[name] = g
-		h.groups = append(h.groups, g)
-	case len(g.entries) == 0:
+		ns = &namespace{name: name}
+		h.byName[name] = ns
+		h.namespaces = append(h.namespaces, ns)
+	case len(ns.entries) == 0:
 		h.empty--
 	}
-	heap.Push(&g.entries, e)
+	heap.Push(&ns.entries, e)
 }
 
-// NextDue returns the earliest due_at of the groups for which may is true, or Never.
+// NextDue returns the earliest due_at of the namespaces for which may is true, or Never.
 func (h *Heap) NextDue(may func(name string) bool) timer.Millis {
 	next := timer.Never
-	for _, g := range h.groups {
-		if len(g.entries) > 0 && g.entries[0].Row.DueAt < next && may(g.name) {
-			next = g.entries[0].Row.DueAt
+	for _, ns := range h.namespaces {
+		if len(ns.entries) > 0 && ns.entries[0].Row.DueAt < next && may(ns.name) {
+			next = ns.entries[0].Row.DueAt
 		}
 	}
 	return next
 }
 
-// Pop removes one entry that is due at now. Groups for which may is true take turns; each gives its earliest entry.
+// Pop removes the earliest entry of a namespace, if it is due at now. Namespaces for which may is true take turns.
 func (h *Heap) Pop(now timer.Millis, may func(name string) bool) (name string, e Entry, ok bool) {
-	for range h.groups {
-		g := h.groups[h.turn]
-		h.turn = (h.turn + 1) % len(h.groups)
-		if len(g.entries) == 0 || g.entries[0].Row.DueAt > now || !may(g.name) {
+	for range h.namespaces {
+		ns := h.namespaces[h.turn]
+		h.turn = (h.turn + 1) % len(h.namespaces)
+		if len(ns.entries) == 0 || ns.entries[0].Row.DueAt > now || !may(ns.name) {
 			continue
 		}
-		e, _ = heap.Pop(&g.entries).(Entry)
+		e, _ = heap.Pop(&ns.entries).(Entry)
 		delete(h.armed, StateOf(&e.Row))
-		h.pruneEmpty(g)
-		return g.name, e, true
+		h.pruneEmpty(ns)
+		return ns.name, e, true
 	}
 	return "", Entry{}, false
 }
 
-// RemoveLatest removes the latest n entries of a group.
+// RemoveLatest removes the latest n entries of a namespace.
 func (h *Heap) RemoveLatest(name string, n int) []Entry {
-	g := h.byName[name]
-	if g == nil || len(g.entries) == 0 {
+	ns := h.byName[name]
+	if ns == nil || len(ns.entries) == 0 {
 		return nil
 	}
-	slices.SortFunc(g.entries, func(a, b Entry) int { return a.Row.Key().Compare(b.Row.Key()) }) // a sorted slice is a heap
-	at := max(0, len(g.entries)-n)
-	taken := slices.Clone(g.entries[at:])
-	clear(g.entries[at:])
-	g.entries = g.entries[:at]
+	slices.SortFunc(ns.entries, func(a, b Entry) int { return a.Row.Key().Compare(b.Row.Key()) }) // a sorted slice is a heap
+	at := max(0, len(ns.entries)-n)
+	taken := slices.Clone(ns.entries[at:])
+	clear(ns.entries[at:])
+	ns.entries = ns.entries[:at]
 	for i := range taken {
 		delete(h.armed, StateOf(&taken[i].Row))
 	}
-	h.pruneEmpty(g)
+	h.pruneEmpty(ns)
 	return taken
 }
 
 // Each calls f for every entry, in no defined order.
 func (h *Heap) Each(f func(*store.DueRow)) {
-	for _, g := range h.groups {
-		for i := range g.entries {
-			f(&g.entries[i].Row)
+	for _, ns := range h.namespaces {
+		for i := range ns.entries {
+			f(&ns.entries[i].Row)
 		}
 	}
 }
 
 // Drop removes every entry for which gone is true.
 func (h *Heap) Drop(gone func(*store.DueRow) bool) {
-	for _, g := range slices.Clone(h.groups) {
-		if len(g.entries) == 0 {
+	for _, ns := range slices.Clone(h.namespaces) {
+		if len(ns.entries) == 0 {
 			continue
 		}
-		kept := g.entries[:0]
-		for _, e := range g.entries {
+		kept := ns.entries[:0]
+		for _, e := range ns.entries {
 			if gone(&e.Row) {
 				delete(h.armed, StateOf(&e.Row))
 				continue
 			}
 			kept = append(kept, e)
 		}
-		clear(g.entries[len(kept):])
-		g.entries = kept
-		heap.Init(&g.entries)
-		h.pruneEmpty(g)
+		clear(ns.entries[len(kept):])
+		ns.entries = kept
+		heap.Init(&ns.entries)
+		h.pruneEmpty(ns)
 	}
 }
 
-// pruneEmpty is called after entries of a group were removed. It removes empty groups if there are many. The turn stays
-// at the same group, or moves to the next non-empty one.
-func (h *Heap) pruneEmpty(g *group) {
-	if len(g.entries) > 0 {
+// pruneEmpty is called after entries of a namespace were removed. It removes empty namespaces if there are many. The
+// turn stays at the same namespace, or moves to the next non-empty one.
+func (h *Heap) pruneEmpty(ns *namespace) {
+	if len(ns.entries) > 0 {
 		return
 	}
 	h.empty++
-	if 2*h.empty < len(h.groups) {
+	if 2*h.empty < len(h.namespaces) {
 		return
 	}
-	kept, turn := h.groups[:0], 0
-	for at, g := range h.groups {
-		if len(g.entries) == 0 {
-			delete(h.byName, g.name)
+	kept, turn := h.namespaces[:0], 0
+	for at, ns := range h.namespaces {
+		if len(ns.entries) == 0 {
+			delete(h.byName, ns.name)
 			continue
 		}
 		if at < h.turn {
 			turn++
 		}
-		kept = append(kept, g)
+		kept = append(kept, ns)
 	}
-	clear(h.groups[len(kept):])
-	h.groups, h.turn, h.empty = kept, turn, 0
-	if h.turn == len(h.groups) {
+	clear(h.namespaces[len(kept):])
+	h.namespaces, h.turn, h.empty = kept, turn, 0
+	if h.turn == len(h.namespaces) {
 		h.turn = 0
 	}
 }

@@ -48,7 +48,7 @@ func TestPopOrdersByDueAtThenUUID(t *testing.T) {
 	}
 }
 
-func TestGroupsTakeTurns(t *testing.T) {
+func TestNamespacesTakeTurns(t *testing.T) {
 	a := timerheap.New()
 	for i := range byte(50) {
 		a.Arm("flood", timerheap.Entry{Row: row(1, i, 1)})
@@ -63,7 +63,7 @@ func TestGroupsTakeTurns(t *testing.T) {
 			return
 		}
 		if i == 1 {
-			t.Fatal("the quiet group waited for more than one turn of the flood")
+			t.Fatal("the quiet namespace waited for more than one turn of the flood")
 		}
 	}
 }
@@ -99,23 +99,23 @@ func TestDropKeepsTheOrderOfTheRest(t *testing.T) {
 	}
 }
 
-func TestGroupsThatMayNotAreLeftOut(t *testing.T) {
+func TestNamespacesThatMayNotPublishAreLeftOut(t *testing.T) {
 	a := timerheap.New()
 	a.Arm("flood", timerheap.Entry{Row: row(1, 1, 1)})
 	a.Arm("quiet", timerheap.Entry{Row: row(2, 2, 1)})
 	quiet := func(name string) bool { return name == "quiet" }
 	if next := a.NextDue(quiet); next != 2 {
-		t.Errorf("the next of the group that may is due at %d, want 2", next)
+		t.Errorf("the next of the namespace that may is due at %d, want 2", next)
 	}
 	if name, e, ok := a.Pop(10, quiet); !ok || name != "quiet" || e.Row.Ref.UUID[0] != 2 {
 		t.Errorf("%v of %q was popped", e.Row, name)
 	}
-	if _, _, ok := a.Pop(10, quiet); ok || a.Groups() != 1 || a.LenOf("flood") != 1 || a.LenOf("quiet") != 0 {
-		t.Error("a group that may not be popped returned an entry, or an empty group still exists")
+	if _, _, ok := a.Pop(10, quiet); ok || a.Namespaces() != 1 || a.LenOf("flood") != 1 || a.LenOf("quiet") != 0 {
+		t.Error("a namespace that may not be popped returned an entry, or an empty namespace still exists")
 	}
 }
 
-func TestTakeLastTakesTheLatestOfAGroup(t *testing.T) {
+func TestRemoveLatestRemovesTheLatestOfANamespace(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	a := timerheap.New()
 	for _, i := range random.Perm(100) {
@@ -123,7 +123,7 @@ func TestTakeLastTakesTheLatestOfAGroup(t *testing.T) {
 	}
 	a.Arm("quiet", timerheap.Entry{Row: row(1000, 200, 1)})
 	if name, n := a.Largest(); name != "flood" || n != 100 {
-		t.Fatalf("the largest group is %q with %d", name, n)
+		t.Fatalf("the largest namespace is %q with %d", name, n)
 	}
 	for i, e := range a.RemoveLatest("flood", 10) {
 		if want := byte(90 + i); e.Row.Ref.UUID[0] != want || a.Contains(timerheap.StateOf(&e.Row)) {
@@ -135,12 +135,12 @@ func TestTakeLastTakesTheLatestOfAGroup(t *testing.T) {
 			t.Fatalf("entry %d is %v", i, e.Row)
 		}
 	}
-	if len(a.RemoveLatest("flood", 1)) != 0 || len(a.RemoveLatest("quiet", 9)) != 1 || a.Len() != 0 || a.Groups() != 0 {
-		t.Error("a group returned an entry that it does not have, or still exists")
+	if len(a.RemoveLatest("flood", 1)) != 0 || len(a.RemoveLatest("quiet", 9)) != 1 || a.Len() != 0 || a.Namespaces() != 0 {
+		t.Error("a namespace returned an entry that it does not have, or still exists")
 	}
 }
 
-func TestDueOfCountsWhatIsDueUpToABound(t *testing.T) {
+func TestCountDueStopsAtItsBound(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	a := timerheap.New()
 	for _, i := range random.Perm(100) {
@@ -154,36 +154,36 @@ func TestDueOfCountsWhatIsDueUpToABound(t *testing.T) {
 		}
 	}
 	if n := a.CountDue("other", 100, 9); n != 0 {
-		t.Errorf("%d are due of a group that has none", n)
+		t.Errorf("%d are due of a namespace that has none", n)
 	}
 }
 
-// TestEmptyGroupsAreForgotten: ten groups have from one to ten entries. Pop takes turns among the non-empty groups.
-func TestEmptyGroupsAreForgotten(t *testing.T) {
+// TestEmptyNamespacesAreForgotten: ten namespaces have from one to ten entries. Pop takes turns among the non-empty.
+func TestEmptyNamespacesAreForgotten(t *testing.T) {
 	a := timerheap.New()
-	arm := func(group, n byte) {
+	arm := func(namespace, n byte) {
 		for i := range n {
-			a.Arm(string('a'+rune(group)), timerheap.Entry{Row: row(1, 10*group+i, 1)})
+			a.Arm(string('a'+rune(namespace)), timerheap.Entry{Row: row(1, 10*namespace+i, 1)})
 		}
 	}
-	for group := range byte(10) {
-		arm(group, group+1)
+	for namespace := range byte(10) {
+		arm(namespace, namespace+1)
 	}
 	for round := range byte(10) {
-		if n := a.Groups(); n != int(10-round) {
-			t.Fatalf("%d groups in round %d, want %d", n, round, 10-round)
+		if n := a.Namespaces(); n != int(10-round) {
+			t.Fatalf("%d namespaces in round %d, want %d", n, round, 10-round)
 		}
-		for group := round; group < 10; group++ {
-			if name, _, ok := a.Pop(1, all); !ok || name != string('a'+rune(group)) {
-				t.Fatalf("round %d: an entry of %q was popped, want group %c", round, name, 'a'+group)
+		for namespace := round; namespace < 10; namespace++ {
+			if name, _, ok := a.Pop(1, all); !ok || name != string('a'+rune(namespace)) {
+				t.Fatalf("round %d: an entry of %q was popped, want namespace %c", round, name, 'a'+namespace)
 			}
 		}
 	}
-	if _, _, ok := a.Pop(1, all); ok || a.Groups() != 0 {
-		t.Fatalf("%d groups are left", a.Groups())
+	if _, _, ok := a.Pop(1, all); ok || a.Namespaces() != 0 {
+		t.Fatalf("%d namespaces are left", a.Namespaces())
 	}
 	arm(3, 2)
-	if n := len(a.RemoveLatest("d", 5)); n != 2 || a.Groups() != 0 || a.RemoveLatest("d", 1) != nil {
-		t.Fatalf("%d entries popped, and %d groups are left", n, a.Groups())
+	if n := len(a.RemoveLatest("d", 5)); n != 2 || a.Namespaces() != 0 || a.RemoveLatest("d", 1) != nil {
+		t.Fatalf("%d entries popped, and %d namespaces are left", n, a.Namespaces())
 	}
 }
