@@ -54,7 +54,7 @@ type item struct {
 	slot       window.Slot
 	state      state
 	deliveries int
-	epoch      int            // counts changes of state, so that an old deadline is recognised
+	version    int            // counts changes of state, so that an old deadline is recognised
 	current    *queueDelivery // the last delivery
 }
 
@@ -185,7 +185,7 @@ func (q *queueSource) again(now time.Time) (*bus.Delivery, time.Time) {
 	defer q.mu.Unlock()
 	for len(q.due) > 0 {
 		first := q.due[0]
-		if first.item.epoch == first.epoch {
+		if first.item.version == first.version {
 			if now.Before(first.at) {
 				return nil, first.at
 			}
@@ -216,9 +216,9 @@ func (q *queueSource) hand(it *item, now time.Time) *bus.Delivery {
 // move changes an item's state and voids its earlier deadline. The caller must lock mu.
 func (q *queueSource) move(it *item, to state, until time.Time) {
 	it.state = to
-	it.epoch++
+	it.version++
 	if to != done {
-		heap.Push(&q.due, deadline{at: until, item: it, epoch: it.epoch})
+		heap.Push(&q.due, deadline{at: until, item: it, version: it.version})
 	}
 }
 
@@ -290,9 +290,9 @@ func (d *queueDelivery) Extend() {
 type deadlines []deadline
 
 type deadline struct {
-	at    time.Time
-	item  *item
-	epoch int
+	at      time.Time
+	item    *item
+	version int
 }
 
 func (d deadlines) Len() int { return len(d) }

@@ -51,7 +51,7 @@ type item struct {
 	state       state
 	holder      *feed
 	deliveries  int
-	epoch       int // counts changes of state, so that an old deadline is recognised
+	version     int // counts changes of state, so that an old deadline is recognised
 }
 
 // feed is the source of one session.
@@ -160,9 +160,9 @@ func (q *queue) taker() *feed {
 // queueDelivery is a delivery and its Acker in one allocation.
 type queueDelivery struct {
 	bus.Delivery
-	item  *item
-	feed  *feed
-	epoch int // the item's deliveries, this one included
+	item     *item
+	feed     *feed
+	delivery int // its number among the item's deliveries
 }
 
 func (q *queue) hand(it *item, f *feed, now time.Time) {
@@ -171,7 +171,7 @@ func (q *queue) hand(it *item, f *feed, now time.Time) {
 	q.move(it, handed, now.Add(bus.AckWait))
 	f.inFlight++
 	f.bytes += it.Size()
-	d := &queueDelivery{item: it, feed: f, epoch: it.deliveries}
+	d := &queueDelivery{item: it, feed: f, delivery: it.deliveries}
 	d.Delivery = bus.Delivery{
 		Message:    it.Message,
 		Position:   it.position(it.Partition),
@@ -192,9 +192,9 @@ func (q *queue) move(it *item, to state, until time.Time) {
 		q.held++
 	}
 	it.state = to
-	it.epoch++
+	it.version++
 	if to == handed || to == delayed {
-		heap.Push(&q.due, deadline{at: until, item: it, epoch: it.epoch})
+		heap.Push(&q.due, deadline{at: until, item: it, version: it.version})
 	}
 }
 
@@ -238,7 +238,7 @@ func (q *queue) expire() {
 	now := time.Now()
 	for len(q.due) > 0 && !now.Before(q.due[0].at) {
 		d := heap.Pop(&q.due).(deadline)
-		if d.item.epoch == d.epoch {
+		if d.item.version == d.version {
 			q.repeat(d.item)
 		}
 	}
@@ -248,7 +248,7 @@ func (q *queue) expire() {
 // arm sets the timer to the next deadline. It drops void deadlines first, so that an empty queue has no timer: a
 // simulation's clock would jump to it.
 func (q *queue) arm(now time.Time) {
-	for len(q.due) > 0 && q.due[0].item.epoch != q.due[0].epoch {
+	for len(q.due) > 0 && q.due[0].item.version != q.due[0].version {
 		heap.Pop(&q.due)
 	}
 	if q.timer != nil {
@@ -299,7 +299,7 @@ func (d *queueDelivery) settle(do func(q *queue, now time.Time)) {
 	q.broker.mu.Lock()
 	defer q.broker.mu.Unlock()
 	it := d.item
-	if !d.feed.session.counts() || it.state != handed || it.deliveries != d.epoch {
+	if !d.feed.session.counts() || it.state != handed || it.deliveries != d.delivery {
 		return
 	}
 	now := time.Now()
@@ -330,9 +330,9 @@ func (d *queueDelivery) Extend() {
 type deadlines []deadline
 
 type deadline struct {
-	at    time.Time
-	item  *item
-	epoch int
+	at      time.Time
+	item    *item
+	version int
 }
 
 func (d deadlines) Len() int { return len(d) }
