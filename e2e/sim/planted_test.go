@@ -340,7 +340,7 @@ type oneEpoch struct{ bus.Bus }
 func (l *oneEpoch) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
 	positions, err := l.Bus.Publish(ctx, topic, messages...)
 	for i := range positions {
-		positions[i].Incarnation = 1
+		positions[i].Epoch = 1
 	}
 	return positions, err
 }
@@ -348,7 +348,7 @@ func (l *oneEpoch) Publish(ctx context.Context, topic bus.Topic, messages ...bus
 func (l *oneEpoch) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
 	floors, err := l.Bus.Floor(ctx, topic, group)
 	for i := range floors {
-		floors[i].Floor.Incarnation, floors[i].End.Incarnation = 1, 1
+		floors[i].Floor.Epoch, floors[i].End.Epoch = 1, 1
 	}
 	return floors, err
 }

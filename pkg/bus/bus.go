@@ -130,17 +130,17 @@ func (m *Message) Size() int {
 	return n
 }
 
-// Position is the position of a message in its partition. Positions of one partition are ordered by (Incarnation,
+// Position is the position of a message in its partition. Positions of one partition are ordered by (Epoch,
 // Offset); positions of different partitions are not comparable.
 //
 // A handle never gets the same position for two messages of a queue. If the server loses messages in a crash and
-// assigns their offsets again, the new messages have a larger Incarnation. A floor beyond the position of a lost
+// assigns their offsets again, the new messages have a larger Epoch. A floor beyond the position of a lost
 // message therefore means that the message will not be delivered.
 type Position struct {
 	Partition shard.Partition
-	// Incarnation is the topic epoch. It grows when a topic is created again under the same name, and when a queue
+	// Epoch is the topic epoch. It grows when a topic is created again under the same name, and when a queue
 	// has lost messages.
-	Incarnation int64
+	Epoch int64
 	// Offset grows within a topic epoch. The first offset is 1, so the zero Position is before all others. A delivery
 	// with the zero Position comes from a bus that does not report positions.
 	Offset int64
@@ -148,8 +148,8 @@ type Position struct {
 
 // Before reports whether p is before q. Both must be of the same partition.
 func (p Position) Before(q Position) bool {
-	if p.Incarnation != q.Incarnation {
-		return p.Incarnation < q.Incarnation
+	if p.Epoch != q.Epoch {
+		return p.Epoch < q.Epoch
 	}
 	return p.Offset < q.Offset
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-func TestPositionsOrderByIncarnationThenOffset(t *testing.T) {
+func TestPositionsOrderByEpochThenOffset(t *testing.T) {
 	inOrder := []bus.Position{
-		{}, {Offset: 1}, {Incarnation: 1}, {Incarnation: 1, Offset: 1}, {Incarnation: 1, Offset: 9}, {Incarnation: 2, Offset: 1},
+		{}, {Offset: 1}, {Epoch: 1}, {Epoch: 1, Offset: 1}, {Epoch: 1, Offset: 9}, {Epoch: 2, Offset: 1},
 	}
 	for i, p := range inOrder {
 		for j, q := range inOrder {

@@ -245,8 +245,8 @@ type Move struct {
 // Position is the position of the last applied message of a topic's partition. All messages up to and including it are
 // applied.
 type Position struct {
-	// Incarnation is the topic epoch. It distinguishes a topic from an earlier topic with the same name. A newer topic
+	// Epoch is the topic epoch. It distinguishes a topic from an earlier topic with the same name. A newer topic
 	// has a larger value.
-	Incarnation int64
-	Offset      int64
+	Epoch  int64
+	Offset int64
 }

@@ -107,7 +107,7 @@ func (t *session) tooLarge(topic bus.Topic, m *bus.Message, err error) {
 // without a position has no ID, because its repetitions and its replays cannot be distinguished.
 func (t *session) message(it *item) (bus.Message, error) {
 	d, c := it.delivery, &it.command
-	place := fmt.Sprintf("%s/%d/%d/%d", bus.Commands, t.partition, d.Position.Incarnation, d.Position.Offset)
+	place := fmt.Sprintf("%s/%d/%d/%d", bus.Commands, t.partition, d.Position.Epoch, d.Position.Offset)
 	id := fmt.Sprintf("%s/%d/%s", place, d.Time.UnixMilli(), it.resultLabel())
 	if !it.hasPosition() {
 		// Without a position the command is applied again, and each time it is answered.

@@ -33,7 +33,7 @@ type item struct {
 }
 
 func (it *item) position() store.Position {
-	return store.Position{Incarnation: it.delivery.Position.Incarnation, Offset: it.delivery.Position.Offset}
+	return store.Position{Epoch: it.delivery.Position.Epoch, Offset: it.delivery.Position.Offset}
 }
 
 // apply processes one batch: it reads the commands, commits them with the position, answers, and acknowledges. Nothing
@@ -168,7 +168,7 @@ func (t *session) readPosition() error {
 }
 
 // dropApplied returns the items after the stored position, and marks the rest as earlier. A topic that was created
-// again has a larger incarnation: all its commands are new, and all commands of an older incarnation are old.
+// again has a larger epoch: all its commands are new, and all commands of an older epoch are old.
 func (t *session) dropApplied(items []*item) []*item {
 	for i, it := range items {
 		if after(it.position(), t.position) || t.truncated.covers(t.position, it) {
@@ -180,7 +180,7 @@ func (t *session) dropApplied(items []*item) []*item {
 }
 
 func after(p, q store.Position) bool {
-	return cmp.Or(cmp.Compare(p.Incarnation, q.Incarnation), cmp.Compare(p.Offset, q.Offset)) > 0
+	return cmp.Or(cmp.Compare(p.Epoch, q.Epoch), cmp.Compare(p.Offset, q.Offset)) > 0
 }
 
 // write applies the items that are neither refused nor applied. Each try uses new revisions, because one revision must

@@ -44,7 +44,7 @@ func (t *session) countLost() (failed error) {
 // the store's position may be ahead of it.
 func (t *session) missedCommands(gap bus.Gap) int64 {
 	switch {
-	case t.known && t.position.Incarnation == gap.First.Incarnation:
+	case t.known && t.position.Epoch == gap.First.Epoch:
 		return min(gap.Messages, gap.First.Offset-1-t.position.Offset)
 	case gap.After == (bus.Position{}):
 		return 0 // neither the bus nor the store has a position: the topic is new to this cluster

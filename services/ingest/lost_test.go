@@ -113,9 +113,9 @@ func TestCommandsThatWereAppliedAreNotLost(t *testing.T) {
 			results.next(t)
 		}
 		for name, gap := range map[string]bus.Gap{
-			"behind the group's position": {After: bus.Position{Partition: 1, Incarnation: 1, Offset: 2}, First: bus.Position{Partition: 1, Incarnation: 1, Offset: 6}, Messages: 3},
-			"of a group without one":      {First: bus.Position{Partition: 1, Incarnation: 1, Offset: 6}, Messages: 5},
-			"of a log that is new":        {First: bus.Position{Partition: 1, Incarnation: 2, Offset: 6}, Messages: 5},
+			"behind the group's position": {After: bus.Position{Partition: 1, Epoch: 1, Offset: 2}, First: bus.Position{Partition: 1, Epoch: 1, Offset: 6}, Messages: 3},
+			"of a group without one":      {First: bus.Position{Partition: 1, Epoch: 1, Offset: 6}, Messages: 5},
+			"of a log that is new":        {First: bus.Position{Partition: 1, Epoch: 2, Offset: 6}, Messages: 5},
 		} {
 			w.stop()
 			w.member = w.broker.Join("ingest")
@@ -129,7 +129,7 @@ func TestCommandsThatWereAppliedAreNotLost(t *testing.T) {
 		w.stop()
 		w.member = w.broker.Join("ingest")
 		w.build(func(c *ingest.Config) {
-			c.Bus = &gapped{c.Bus, bus.Gap{First: bus.Position{Partition: 1, Incarnation: 1, Offset: 9}, Messages: 8}}
+			c.Bus = &gapped{c.Bus, bus.Gap{First: bus.Position{Partition: 1, Epoch: 1, Offset: 9}, Messages: 8}}
 		})
 		w.run()
 		time.Sleep(2 * time.Second)

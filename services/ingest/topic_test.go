@@ -641,7 +641,7 @@ func TestUnavailableStoreHoldsThePartitionInOrder(t *testing.T) {
 }
 
 // TestNewTopicIsNotTakenForOld creates the topic again: offsets restart, and the stored position has the previous
-// incarnation.
+// epoch.
 func TestNewTopicIsNotTakenForOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -660,13 +660,13 @@ func TestNewTopicIsNotTakenForOld(t *testing.T) {
 	})
 }
 
-// TestOlderIncarnationIsAllOld tests the reverse: the stored position has a later incarnation.
-func TestOlderIncarnationIsAllOld(t *testing.T) {
+// TestOlderEpochIsAllOld tests the reverse: the stored position has a later epoch.
+func TestOlderEpochIsAllOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		results := w.listen(bus.Results)
 		_, err := w.store.Store.WriteAt(t.Context(), noon, nil, store.Move{
-			Topic: string(bus.Commands), Partition: 1, To: store.Position{Incarnation: 2, Offset: 1},
+			Topic: string(bus.Commands), Partition: 1, To: store.Position{Epoch: 2, Offset: 1},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -677,7 +677,7 @@ func TestOlderIncarnationIsAllOld(t *testing.T) {
 				t.Errorf("answered %s", a.event.Data)
 			}
 		}
-		if at, err := w.store.Position(t.Context(), string(bus.Commands), 1); err != nil || at != (store.Position{Incarnation: 2, Offset: 1}) {
+		if at, err := w.store.Position(t.Context(), string(bus.Commands), 1); err != nil || at != (store.Position{Epoch: 2, Offset: 1}) {
 			t.Errorf("the position moved to %+v, %v", at, err)
 		}
 	})

@@ -24,13 +24,13 @@ type truncatedTopic struct {
 // covers reports whether a command is new although its position is not after the stored position.
 func (c *truncatedTopic) covers(position store.Position, it *item) bool {
 	at := it.position()
-	return c.end > 0 && position == c.stored && at.Incarnation == c.stored.Incarnation && at.Offset >= c.end &&
+	return c.end > 0 && position == c.stored && at.Epoch == c.stored.Epoch && at.Offset >= c.end &&
 		timer.FromTime(it.delivery.Time) >= c.since
 }
 
 // truncations compares the stored positions with the end of the topic, by partition. It runs only at start. Sessions of
-// natsbus detect a later truncation themselves and start a new incarnation. Those of kafkabus log an error and keep the
-// incarnation: until ingest starts again, commands that get the positions of lost ones count as replays.
+// natsbus detect a later truncation themselves and start a new epoch. Those of kafkabus log an error and keep the
+// epoch: until ingest starts again, commands that get the positions of lost ones count as replays.
 func (s *Service) truncations(ctx context.Context) (map[int]truncatedTopic, error) {
 	found := make(map[int]truncatedTopic)
 	if s.cfg.Positions == nil {
@@ -58,7 +58,7 @@ func (s *Service) truncations(ctx context.Context) (map[int]truncatedTopic, erro
 		return nil, fmt.Errorf("read end of commands: %w", err)
 	}
 	for p, at := range stored {
-		if end := floors[p].End; end.Incarnation == at.Incarnation && at.Offset >= end.Offset {
+		if end := floors[p].End; end.Epoch == at.Epoch && at.Offset >= end.Offset {
 			found[p] = truncatedTopic{stored: at, end: end.Offset, since: since}
 			s.cfg.Logger.Error("command topic ends before the stored position, it may have lost commands",
 				"partition", p, "stored", at.Offset, "end", end.Offset)

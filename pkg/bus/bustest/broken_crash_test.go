@@ -108,7 +108,7 @@ type sameEpoch struct{ *membus.Member }
 func (b *sameEpoch) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
 	positions, err := b.Member.Publish(ctx, topic, messages...)
 	for i := range positions {
-		positions[i].Incarnation = 1
+		positions[i].Epoch = 1
 	}
 	return positions, err
 }
@@ -116,7 +116,7 @@ func (b *sameEpoch) Publish(ctx context.Context, topic bus.Topic, messages ...bu
 func (b *sameEpoch) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
 	floors, err := b.Member.Floor(ctx, topic, group)
 	for i := range floors {
-		floors[i].Floor.Incarnation, floors[i].End.Incarnation = 1, 1
+		floors[i].Floor.Epoch, floors[i].End.Epoch = 1, 1
 	}
 	return floors, err
 }

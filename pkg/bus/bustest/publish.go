@@ -55,8 +55,8 @@ func publishPositions(w *world) {
 				if p.Partition != batch[i].Partition || p.Offset < 1 || !before.Before(p) {
 					w.Fatalf("%s round %d message %d has position %+v after %+v", topic, round, i, p, before)
 				}
-				if before.Offset != 0 && before.Incarnation != p.Incarnation {
-					w.Fatalf("%s changed its incarnation from %d to %d", topic, before.Incarnation, p.Incarnation)
+				if before.Offset != 0 && before.Epoch != p.Epoch {
+					w.Fatalf("%s changed its epoch from %d to %d", topic, before.Epoch, p.Epoch)
 				}
 				last[p.Partition] = p
 			}

@@ -7,7 +7,7 @@
 // One Consume is a group client, which only maintains the membership, and a reader, which fetches from the offsets
 // that the sessions request. A Nack, a failed session and a take-over therefore all mean: read from another offset.
 //
-// Read options.go, topics.go and incarnation.go (topics and their epochs), bus.go, wire.go, publish.go and floor.go
+// Read options.go, topics.go and epoch.go (topics and their epochs), bus.go, wire.go, publish.go and floor.go
 // (the operations), extra.go (partitions that operators add), then the consumer side: group.go (partition ownership),
 // session.go (one assignment), reader.go, progress.go and committer.go (a group's position), and one file per mode:
 // ordered.go, live.go, queue.go; share.go consumes a queue in a share group instead. own.go contains user topics,

@@ -166,7 +166,7 @@ func topicMadeAnew(t *testing.T, create func(*kfake.Cluster, string) error) {
 				t.Fatalf("%s: %v", spec.Topic, err)
 			}
 		}
-		if !first.Before(at[0]) || at[0].Offset != 1 || at[0].Incarnation <= first.Incarnation {
+		if !first.Before(at[0]) || at[0].Offset != 1 || at[0].Epoch <= first.Epoch {
 			t.Fatalf("%s: the new topic's first position is %+v, the old one's was %+v", spec.Topic, at[0], first)
 		}
 		for {
@@ -181,7 +181,7 @@ func topicMadeAnew(t *testing.T, create func(*kfake.Cluster, string) error) {
 		}
 		// Another process must use the same topic epoch.
 		floors, err := connect(t, o).Floor(t.Context(), spec.Topic, spec.Group)
-		if err != nil || floors[0].End.Incarnation != at[0].Incarnation {
+		if err != nil || floors[0].End.Epoch != at[0].Epoch {
 			t.Fatalf("%s: another process returned %+v, %v", spec.Topic, floors, err)
 		}
 		_ = c.stop()

@@ -82,8 +82,8 @@ func (b *Bus) floors(ctx context.Context, topic bus.Topic, group string) (bus.Fl
 
 func floorOf(p shard.Partition, is identity, next, end, acked int64) bus.Floor {
 	return bus.Floor{
-		Floor: position(p, is.incarnation, next),
-		End:   position(p, is.incarnation, end),
+		Floor: position(p, is.epoch, next),
+		End:   position(p, is.epoch, end),
 		Depth: int(max(end-next-acked, 0)),
 
 		Waiting: bus.WaitingUnknown, // neither kind of group reports which messages members have received

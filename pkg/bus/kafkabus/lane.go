@@ -166,7 +166,7 @@ func (l *lane) delivery(one *shareSession, record *kgo.Record) *shareDelivery {
 	p := shard.Partition(record.Partition)
 	d.Delivery = bus.Delivery{
 		Message:    decode(record),
-		Position:   position(p, l.identity.incarnation, record.Offset),
+		Position:   position(p, l.identity.epoch, record.Offset),
 		Time:       taken(record),
 		Deliveries: int(record.DeliveryCount()),
 		Acker:      d,

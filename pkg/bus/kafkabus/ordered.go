@@ -55,10 +55,10 @@ func (s *session) noteGap(at place) bool {
 	if at.next == at.progress.next || at.found && at.progress.next > at.next {
 		return false
 	}
-	incarnation := s.membership.identity.incarnation
-	gap := bus.Gap{First: position(s.partition, incarnation, at.next), Messages: at.next - at.progress.next}
+	epoch := s.membership.identity.epoch
+	gap := bus.Gap{First: position(s.partition, epoch, at.next), Messages: at.next - at.progress.next}
 	if at.found {
-		gap.After = position(s.partition, incarnation, at.progress.next-1)
+		gap.After = position(s.partition, epoch, at.progress.next-1)
 	}
 	s.gaps = append(s.gaps, gap)
 	return true
@@ -124,7 +124,7 @@ func (o *orderedSource) accept(record *kgo.Record) *bus.Delivery {
 	out := &orderedDelivery{source: o, slot: slot}
 	out.Delivery = bus.Delivery{
 		Message:  decode(record),
-		Position: position(o.session.partition, o.session.membership.identity.incarnation, record.Offset),
+		Position: position(o.session.partition, o.session.membership.identity.epoch, record.Offset),
 		Time:     taken(record),
 		Acker:    out,
 	}

@@ -96,8 +96,8 @@ func nextSpan(p progress, s window.Span) bool {
 	return slices.ContainsFunc(p.acked, func(o window.Span) bool { return o.First == s.Last+1 })
 }
 
-func TestIncarnationsGrow(t *testing.T) {
-	r := &registry{incarnations: map[string]int64{}}
+func TestEpochsGrow(t *testing.T) {
+	r := &registry{epochs: map[string]int64{}}
 	for _, m := range []struct {
 		id     string
 		millis int64
@@ -105,7 +105,7 @@ func TestIncarnationsGrow(t *testing.T) {
 		r.mention(m.id, m.millis)
 	}
 	want := map[string]int64{"a": 1000, "b": 1001, "c": 1002, "d": 9000}
-	if !reflect.DeepEqual(r.incarnations, want) {
-		t.Errorf("%v, want %v", r.incarnations, want)
+	if !reflect.DeepEqual(r.epochs, want) {
+		t.Errorf("%v, want %v", r.epochs, want)
 	}
 }

@@ -65,7 +65,7 @@ func (b *Bus) publish(ctx context.Context, topic bus.Topic, messages []bus.Messa
 		return nil, fmt.Errorf("%w: %d messages are already in flight: %w", bus.ErrUnavailable, maxPending, err)
 	}
 	name := b.opts.topic(topic)
-	incarnation := b.identities.get(name).incarnation
+	epoch := b.identities.get(name).epoch
 	c := newCall(len(messages))
 	for i := range messages {
 		// Not the caller's context: the client drops a whole batch when the context of its first record ends, and the
@@ -90,7 +90,7 @@ func (b *Bus) publish(ctx context.Context, topic bus.Topic, messages []bus.Messa
 		positions := make([]bus.Position, len(messages))
 		if topic.Kind() != bus.KindHints {
 			for i := range messages {
-				positions[i] = position(c.at[i].partition, incarnation, c.at[i].offset)
+				positions[i] = position(c.at[i].partition, epoch, c.at[i].offset)
 			}
 		}
 		return positions, nil

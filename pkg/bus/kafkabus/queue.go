@@ -203,7 +203,7 @@ func (q *queueSource) hand(it *item, now time.Time) *bus.Delivery {
 	d := &queueDelivery{source: q, item: it}
 	d.Delivery = bus.Delivery{
 		Message:    decode(it.record),
-		Position:   position(q.session.partition, q.session.membership.identity.incarnation, it.record.Offset),
+		Position:   position(q.session.partition, q.session.membership.identity.epoch, it.record.Offset),
 		Time:       taken(it.record),
 		Deliveries: it.deliveries,
 		Acker:      d,

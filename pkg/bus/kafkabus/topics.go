@@ -38,8 +38,8 @@ func (o *Options) groupID(t bus.Topic, group string) string {
 // identity distinguishes a topic from a later topic of the same name.
 type identity struct {
 	id kadm.TopicID
-	// incarnation is the topic epoch. It orders identities: larger is newer.
-	incarnation int64
+	// epoch is the topic epoch. It orders identities: larger is newer.
+	epoch int64
 }
 
 // identities caches the identities and partition counts of all topics, by the topic's name on the brokers.

@@ -20,8 +20,8 @@ const (
 )
 
 // position converts Kafka's offset, which starts at 0, to the contract's, which starts at 1.
-func position(p shard.Partition, incarnation, kafkaOffset int64) bus.Position {
-	return bus.Position{Partition: p, Incarnation: incarnation, Offset: kafkaOffset + 1}
+func position(p shard.Partition, epoch, kafkaOffset int64) bus.Position {
+	return bus.Position{Partition: p, Epoch: epoch, Offset: kafkaOffset + 1}
 }
 
 // encode returns the record. It copies key, body and headers, because the client may still send the record after

@@ -34,7 +34,7 @@ func (b *Broker) CrashQueue(topic bus.Topic, lost, restored int) {
 	if q == nil {
 		return
 	}
-	q.incarnation++
+	q.epoch++
 	q.truncate(max(1, q.end0()-int64(lost)))
 	q.restore(restored)
 	q.recent = nil
@@ -74,7 +74,7 @@ func (q *queue) restore(n int) {
 	if gap := q.first - lowest; gap > 0 {
 		filled := make([]*item, gap, int(gap)+len(q.items))
 		for i := range filled {
-			filled[i] = &item{offset: lowest + int64(i), incarnation: q.incarnation - 1, state: acked}
+			filled[i] = &item{offset: lowest + int64(i), epoch: q.epoch - 1, state: acked}
 		}
 		q.items = append(filled, q.items...)
 		q.first = lowest
@@ -102,7 +102,7 @@ func (b *Broker) TruncateLog(topic bus.Topic, lost int) {
 		part := &l.parts[p]
 		part.records = part.records[:max(0, len(part.records)-lost)]
 		for g := range b.groupsOf(topic) {
-			if committed := &g.parts[p].committed; committed.Incarnation == l.incarnation {
+			if committed := &g.parts[p].committed; committed.Epoch == l.epoch {
 				committed.Offset = min(committed.Offset, part.end()-1)
 			}
 		}

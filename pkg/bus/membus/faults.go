@@ -298,14 +298,14 @@ func (b *Broker) Recreate(topic bus.Topic) {
 	switch l := b.logOf(topic); l {
 	case nil:
 	case b.logs[topic]:
-		b.logs[topic] = newLog(b, topic, l.incarnation+1)
+		b.logs[topic] = newLog(b, topic, l.epoch+1)
 	default:
-		b.server.own[topic] = newLog(b, topic, l.incarnation+1)
+		b.server.own[topic] = newLog(b, topic, l.epoch+1)
 	}
 	if q := b.queues[topic]; q != nil {
 		q.purge()
 		q.dispatch(time.Now())
-		b.queues[topic] = newQueue(b, topic, q.incarnation+1)
+		b.queues[topic] = newQueue(b, topic, q.epoch+1)
 	}
 	b.loseSessions(topic)
 }

@@ -11,12 +11,12 @@ import (
 
 // log is one topic of KindLog. Guarded by broker.mu.
 type log struct {
-	broker      *Broker
-	topic       bus.Topic
-	incarnation int64
-	parts       []logPart
-	ids         seen
-	turn        int // counts messages without a key in a user topic
+	broker *Broker
+	topic  bus.Topic
+	epoch  int64
+	parts  []logPart
+	ids    seen
+	turn   int // counts messages without a key in a user topic
 }
 
 // logPart is one partition: messages with the offsets first, first+1, and so on.
@@ -30,8 +30,8 @@ type record struct {
 	at time.Time
 }
 
-func newLog(b *Broker, topic bus.Topic, incarnation int64) *log {
-	l := &log{broker: b, topic: topic, incarnation: incarnation, parts: make([]logPart, b.opts.Partitions)}
+func newLog(b *Broker, topic bus.Topic, epoch int64) *log {
+	l := &log{broker: b, topic: topic, epoch: epoch, parts: make([]logPart, b.opts.Partitions)}
 	for i := range l.parts {
 		l.parts[i].first = 1
 	}
@@ -41,7 +41,7 @@ func newLog(b *Broker, topic bus.Topic, incarnation int64) *log {
 func (p *logPart) end() int64 { return p.first + int64(len(p.records)) }
 
 func (l *log) position(p shard.Partition, offset int64) bus.Position {
-	return bus.Position{Partition: p, Incarnation: l.incarnation, Offset: offset}
+	return bus.Position{Partition: p, Epoch: l.epoch, Offset: offset}
 }
 
 func (l *log) append(m bus.Message, now time.Time) (bus.Position, error) {
@@ -81,7 +81,7 @@ func (p *logPart) remove(before int64) {
 
 // gap returns the gap between the position that a group has committed and the first message kept.
 func (l *log) gap(p shard.Partition, committed bus.Position) (gap bus.Gap, missing bool) {
-	if committed != (bus.Position{}) && committed.Incarnation != l.incarnation {
+	if committed != (bus.Position{}) && committed.Epoch != l.epoch {
 		return gap, false // committed in another topic epoch
 	}
 	first := l.position(p, l.parts[p].first)
@@ -92,7 +92,7 @@ func (l *log) gap(p shard.Partition, committed bus.Position) (gap bus.Gap, missi
 // after returns the first offset to deliver to a group that has committed up to a position.
 func (l *log) after(p shard.Partition, committed bus.Position) int64 {
 	first := l.parts[p].first
-	if committed.Incarnation != l.incarnation {
+	if committed.Epoch != l.epoch {
 		return first
 	}
 	return max(first, committed.Offset+1)

@@ -204,7 +204,7 @@ func TestQueueSurvivesRedeliverPurgeAndRecreate(t *testing.T) {
 		publish(t, m, bus.Due, "3")
 		want(t, tr, "a got 3 (1)")
 		floors, err = m.Floor(t.Context(), bus.Due, due.Group)
-		if err != nil || floors[0].Floor.Incarnation != 2 || floors[0].Floor.Offset != 1 || floors[0].Depth != 1 {
+		if err != nil || floors[0].Floor.Epoch != 2 || floors[0].Floor.Offset != 1 || floors[0].Depth != 1 {
 			t.Fatalf("floor after a loss of the queue: %+v, %v", floors, err)
 		}
 	})

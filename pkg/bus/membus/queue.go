@@ -14,10 +14,10 @@ import (
 // The queue assigns messages to members round-robin, when they are published or become ready again. The assignment
 // does not depend on when a member's goroutine runs, so a simulation is repeatable.
 type queue struct {
-	broker      *Broker
-	topic       bus.Topic
-	incarnation int64
-	ids         seen
+	broker *Broker
+	topic  bus.Topic
+	epoch  int64
+	ids    seen
 
 	items []*item // offsets first, first+1, and so on; acknowledged items at the front are removed
 	first int64
@@ -45,13 +45,13 @@ const (
 
 type item struct {
 	bus.Message
-	offset      int64
-	incarnation int64 // topic epoch when the queue accepted the message
-	at          time.Time
-	state       state
-	holder      *feed
-	deliveries  int
-	version     int // counts changes of state, so that an old deadline is recognised
+	offset     int64
+	epoch      int64 // topic epoch when the queue accepted the message
+	at         time.Time
+	state      state
+	holder     *feed
+	deliveries int
+	version    int // counts changes of state, so that an old deadline is recognised
 }
 
 // feed is the source of one session.
@@ -63,19 +63,19 @@ type feed struct {
 	bytes    int // size of the items in flight
 }
 
-func newQueue(b *Broker, topic bus.Topic, incarnation int64) *queue {
-	return &queue{broker: b, topic: topic, incarnation: incarnation, first: 1}
+func newQueue(b *Broker, topic bus.Topic, epoch int64) *queue {
+	return &queue{broker: b, topic: topic, epoch: epoch, first: 1}
 }
 
 func (q *queue) end0() int64 { return q.first + int64(len(q.items)) }
 
 // end is the position that the next message will get.
 func (q *queue) end(p shard.Partition) bus.Position {
-	return bus.Position{Partition: p, Incarnation: q.incarnation, Offset: q.end0()}
+	return bus.Position{Partition: p, Epoch: q.epoch, Offset: q.end0()}
 }
 
 func (it *item) position(p shard.Partition) bus.Position {
-	return bus.Position{Partition: p, Incarnation: it.incarnation, Offset: it.offset}
+	return bus.Position{Partition: p, Epoch: it.epoch, Offset: it.offset}
 }
 
 func (q *queue) append(m bus.Message, now time.Time) bus.Position {
@@ -84,7 +84,7 @@ func (q *queue) append(m bus.Message, now time.Time) bus.Position {
 	}
 	at := q.end(m.Partition)
 	q.ids.add(m.ID, at, now.Add(q.broker.opts.DedupeWindow))
-	it := &item{Message: m, offset: at.Offset, incarnation: at.Incarnation, at: now}
+	it := &item{Message: m, offset: at.Offset, epoch: at.Epoch, at: now}
 	q.items = append(q.items, it)
 	q.depth++
 	q.fresh = append(q.fresh, it)

@@ -185,10 +185,10 @@ func trimmedKey(group string) string { return group + ".trimmed" }
 // the same concurrently; the largest sequence is kept.
 func (b *Bus) noteTrim(ctx context.Context, info *jetstream.StreamInfo, last uint64) error {
 	key := trimmedKey(groupName(bus.Commands, bus.GroupIngest))
-	want := record{Incarnation: info.Created.UnixNano(), Offset: int64(last)}
+	want := record{Epoch: info.Created.UnixNano(), Offset: int64(last)}
 	for {
 		r, revision, err := b.recordOf(ctx, key)
-		if err != nil || r.Incarnation == want.Incarnation && r.Offset >= want.Offset {
+		if err != nil || r.Epoch == want.Epoch && r.Offset >= want.Offset {
 			return err
 		}
 		if _, err = b.write(ctx, key, want, revision); !conflict(err) {
@@ -202,7 +202,7 @@ func (b *Bus) trimmed(ctx context.Context, group string, info *jetstream.StreamI
 	ctx, cancel := b.brief(ctx)
 	defer cancel()
 	r, _, err := b.recordOf(ctx, trimmedKey(group))
-	if err != nil || r.Incarnation != info.Created.UnixNano() {
+	if err != nil || r.Epoch != info.Created.UnixNano() {
 		return 0, err
 	}
 	return r.Offset, nil

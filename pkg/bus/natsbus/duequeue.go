@@ -121,9 +121,9 @@ func (q *dueQueue) ranked(s *stream, at bus.Position) bus.Position {
 	switch {
 	case !s.queue:
 	case s.number == q.home(at.Partition):
-		at.Incarnation += 2 * rankStep
+		at.Epoch += 2 * rankStep
 	case s.number == 0:
-		at.Incarnation += rankStep
+		at.Epoch += rankStep
 	}
 	return at
 }

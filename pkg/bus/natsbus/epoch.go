@@ -112,11 +112,11 @@ func (e *epochs) cut(first uint64) {
 
 // position returns the position of a message that is in the stream.
 func (e *epochs) position(p shard.Partition, seq uint64) bus.Position {
-	return bus.Position{Partition: p, Incarnation: e.at(seq), Offset: int64(seq)}
+	return bus.Position{Partition: p, Epoch: e.at(seq), Offset: int64(seq)}
 }
 
 // positionSince returns the position of a message whose publish began after m. If a new epoch has started since, the
 // message may be one of those that were lost, so it counts as one of the earlier epoch.
 func (e *epochs) positionSince(m mark, p shard.Partition, seq uint64) bus.Position {
-	return bus.Position{Partition: p, Incarnation: min(m.number, e.at(seq)), Offset: int64(seq)}
+	return bus.Position{Partition: p, Epoch: min(m.number, e.at(seq)), Offset: int64(seq)}
 }

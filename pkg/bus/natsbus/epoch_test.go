@@ -107,13 +107,13 @@ func TestAPublicationCountsToTheEpochInWhichItBegan(t *testing.T) {
 	e.update(e.mark(), 1000, 20, true)
 	before := e.mark()
 	e.update(e.mark(), 1000, 9, true)
-	if at := e.positionSince(before, 0, 21); at.Incarnation != 1000 {
-		t.Errorf("a message that may be lost is in epoch %d, want 1000", at.Incarnation)
+	if at := e.positionSince(before, 0, 21); at.Epoch != 1000 {
+		t.Errorf("a message that may be lost is in epoch %d, want 1000", at.Epoch)
 	}
-	if at := e.positionSince(e.mark(), 0, 10); at.Incarnation != 1001 {
-		t.Errorf("a message of the new epoch is in epoch %d, want 1001", at.Incarnation)
+	if at := e.positionSince(e.mark(), 0, 10); at.Epoch != 1001 {
+		t.Errorf("a message of the new epoch is in epoch %d, want 1001", at.Epoch)
 	}
-	if at := e.positionSince(e.mark(), 0, 8); at.Incarnation != 1000 { // a duplicate of a message that survived
-		t.Errorf("a message that survived is in epoch %d, want 1000", at.Incarnation)
+	if at := e.positionSince(e.mark(), 0, 8); at.Epoch != 1000 { // a duplicate of a message that survived
+		t.Errorf("a message that survived is in epoch %d, want 1000", at.Epoch)
 	}
 }

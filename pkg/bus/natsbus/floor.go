@@ -217,7 +217,7 @@ func (b *Bus) logFloorSince(
 			return nil, err
 		}
 		at := func(seq uint64) bus.Position {
-			return bus.Position{Partition: p, Incarnation: r.epoch(int64(seq)), Offset: int64(seq)}
+			return bus.Position{Partition: p, Epoch: r.epochOf(int64(seq)), Offset: int64(seq)}
 		}
 		end := info.State.LastSeq + 1
 		floors[i] = bus.Floor{Floor: at(end), End: at(end)}
@@ -240,12 +240,12 @@ func (b *Bus) logFloorSince(
 
 // committed reads a partition's record. It returns an empty record if there is none for this stream.
 func (b *Bus) committed(ctx context.Context, key string, info *jetstream.StreamInfo) (record, error) {
-	none := record{Incarnation: info.Created.UnixNano()}
+	none := record{Epoch: info.Created.UnixNano()}
 	r, _, err := b.recordOf(ctx, key)
 	if err != nil {
 		return none, err
 	}
-	if r.Incarnation < none.Incarnation {
+	if r.Epoch < none.Epoch {
 		return none, nil
 	}
 	return r, nil

@@ -68,7 +68,7 @@ func (o *orderedSource) noteGap(ctx context.Context, known int64, info *jetstrea
 		return nil
 	}
 	position := func(seq int64) bus.Position {
-		return bus.Position{Partition: s.partition, Incarnation: o.hold.epoch(seq), Offset: seq}
+		return bus.Position{Partition: s.partition, Epoch: o.hold.epochOf(seq), Offset: seq}
 	}
 	s.gaps = append(s.gaps, bus.Gap{After: position(known), First: position(first), Messages: share})
 	return nil

@@ -25,8 +25,8 @@ import (
 type record struct {
 	Owner string `json:"owner"` // a term's id; empty without an owner
 	// The committed position; zero in Live mode.
-	Incarnation int64 `json:"incarnation,omitempty"`
-	Offset      int64 `json:"offset,omitempty"`
+	Epoch  int64 `json:"incarnation,omitempty"`
+	Offset int64 `json:"offset,omitempty"`
 	// Passed is the sequence up to which the stream has no unacknowledged message of the partition (gap.go). 0: the
 	// record was written by an earlier release.
 	Passed int64 `json:"passed,omitempty"`

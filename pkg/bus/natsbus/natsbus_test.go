@@ -212,7 +212,7 @@ func TestFloorAfterPurgeAndLoss(t *testing.T) {
 		t.Fatalf("publishing to a lost stream gave %v, want ErrUnavailable", err)
 	}
 	// Then the stream exists again.
-	if at := publish(); !last.Before(at) || at.Incarnation == last.Incarnation {
+	if at := publish(); !last.Before(at) || at.Epoch == last.Epoch {
 		t.Fatalf("position %+v in the new stream, %+v in the old", at, last)
 	}
 	if f := floor(); f.Floor.Offset != 1 || f.Depth != 2 || !last.Before(f.Floor) {

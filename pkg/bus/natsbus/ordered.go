@@ -71,9 +71,9 @@ func (o *orderedSource) start(ctx context.Context) error {
 		return err
 	}
 	o.pull.expires = ownExpiresOn(info)
-	if created := info.Created.UnixNano(); o.hold.Incarnation < created {
+	if created := info.Created.UnixNano(); o.hold.Epoch < created {
 		// The first commit writes this record.
-		o.hold.record = record{Owner: o.hold.Owner, Incarnation: created}
+		o.hold.record = record{Owner: o.hold.Owner, Epoch: created}
 		if o.recall() {
 			if info, err = o.state(ctx, o.hold.Seen); err != nil {
 				return err
@@ -226,7 +226,7 @@ func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (d *bus.Deliver
 	out := &orderedDelivery{source: o, slot: slot}
 	out.Delivery = bus.Delivery{
 		Message:  decode(m, o.session.partition),
-		Position: bus.Position{Partition: o.session.partition, Incarnation: o.hold.epoch(o.last), Offset: o.last},
+		Position: bus.Position{Partition: o.session.partition, Epoch: o.hold.epochOf(o.last), Offset: o.last},
 		Time:     meta.Timestamp,
 		Acker:    out,
 	}
@@ -243,7 +243,7 @@ func (o *orderedSource) reread(ctx context.Context, why error) error {
 	if err != nil {
 		return err
 	}
-	if o.hold.Incarnation < info.Created.UnixNano() {
+	if o.hold.Epoch < info.Created.UnixNano() {
 		return fmt.Errorf("%w: stream %s was created again", bus.ErrLost, o.stream.name)
 	}
 	if why != nil {

@@ -93,7 +93,7 @@ func TestASessionKnowsWhatEarlierOnesHaveSearched(t *testing.T) {
 		t.Fatal(err)
 	}
 	for p, r := range []record{{Offset: 1, Passed: messages}, {Offset: messages, Passed: messages}} {
-		r.Incarnation = info.Created.UnixNano()
+		r.Epoch = info.Created.UnixNano()
 		if _, err := b.write(t.Context(), recordKey(groupName(bus.Commands, "g"), shard.Partition(p)), r, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestOnAClusterRecordsSayWhatIsApplied(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Incarnation = info.Created.UnixNano()
+		r.Epoch = info.Created.UnixNano()
 		if _, err := b.write(t.Context(), key, r, revision); err != nil {
 			t.Fatal(err)
 		}

@@ -28,20 +28,20 @@ import (
 // another process takes over the partition, it does not know these deliveries.
 
 // epoch returns the epoch of a sequence.
-func (r *record) epoch(seq int64) int64 {
+func (r *record) epochOf(seq int64) int64 {
 	if seq < r.Next {
 		return r.Before
 	}
-	return r.Incarnation
+	return r.Epoch
 }
 
 // cut starts the epoch number at sequence next.
 func (r *record) cut(next, number int64) {
 	r.Before, r.Next = 0, 0
 	if r.Offset < next-1 { // the messages in between survived and may have been delivered already
-		r.Before, r.Next = r.Incarnation, next
+		r.Before, r.Next = r.Epoch, next
 	}
-	r.Incarnation, r.Offset, r.Passed = number, min(r.Offset, next-1), min(r.Passed, next-1)
+	r.Epoch, r.Offset, r.Passed = number, min(r.Offset, next-1), min(r.Passed, next-1)
 	r.Seen, r.Time = 0, 0
 }
 
@@ -59,14 +59,14 @@ func (r *record) commit(offset, passed, seen int64, timestamp time.Time) {
 
 // delivered is the last message that a session has delivered.
 type delivered struct {
-	incarnation, seq int64
-	at               time.Time
+	epoch, seq int64
+	at         time.Time
 }
 
 // remember keeps the last delivery for the next session of this process.
 func (o *orderedSource) remember() {
 	if o.seen > 0 {
-		o.session.bus.delivered.Store(o.hold.key, delivered{o.hold.Incarnation, o.seen, o.seenAt})
+		o.session.bus.delivered.Store(o.hold.key, delivered{o.hold.Epoch, o.seen, o.seenAt})
 	}
 }
 
@@ -75,7 +75,7 @@ func (o *orderedSource) remember() {
 func (o *orderedSource) recall() bool {
 	value, _ := o.session.bus.delivered.Load(o.hold.key)
 	last, ok := value.(delivered)
-	if !ok || last.incarnation != o.hold.Incarnation || last.seq <= o.hold.Seen {
+	if !ok || last.epoch != o.hold.Epoch || last.seq <= o.hold.Seen {
 		return false
 	}
 	o.hold.Seen, o.hold.Time = last.seq, last.at.UnixNano()
@@ -92,7 +92,7 @@ func (o *orderedSource) state(ctx context.Context, seen int64) (*jetstream.Strea
 	for deadline := time.Now().Add(leaderPatience); ; {
 		info, err := o.session.bus.info(ctx, o.stream)
 		if err != nil || info.Config.Replicas <= 1 || int64(info.State.LastSeq) >= seen ||
-			o.hold.Incarnation < info.Created.UnixNano() || time.Now().After(deadline) {
+			o.hold.Epoch < info.Created.UnixNano() || time.Now().After(deadline) {
 			return info, err
 		}
 		if !timer.Sleep(ctx, o.session.bus.opts.RetryPause) {
@@ -141,7 +141,7 @@ func (o *orderedSource) startEpoch(ctx context.Context, info *jetstream.StreamIn
 	}
 	o.session.bus.log.Error("log was truncated", "topic", o.session.spec.Topic, "partition", int(o.session.partition),
 		"committed", r.Offset, "delivered", r.Seen, "resume_at", next)
-	r.cut(next, max(info.TimeStamp.UnixNano(), r.Incarnation+1))
+	r.cut(next, max(info.TimeStamp.UnixNano(), r.Epoch+1))
 	return o.hold.put(ctx, r)
 }
 

@@ -80,7 +80,7 @@ func decode(name string, d *bus.Delivery) *message.Message {
 		}
 	}
 	if out.UUID == "" {
-		out.UUID = fmt.Sprintf("%s/%d/%d/%d", name, d.Position.Partition, d.Position.Incarnation, d.Position.Offset)
+		out.UUID = fmt.Sprintf("%s/%d/%d/%d", name, d.Position.Partition, d.Position.Epoch, d.Position.Offset)
 	}
 	return out
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func arriving(m bus.Message) *bus.Delivery {
-	return &bus.Delivery{Message: m, Position: bus.Position{Partition: 3, Incarnation: 7, Offset: 9}}
+	return &bus.Delivery{Message: m, Position: bus.Position{Partition: 3, Epoch: 7, Offset: 9}}
 }
 
 func TestMetadataComesBackAsItWas(t *testing.T) {

@@ -51,7 +51,7 @@ func TestATimerThatLivedMeanwhileHasNoSecondLife(t *testing.T) {
 			{
 				"fail at a position", positioned.Ref,
 				func() (store.Written, error) {
-					move := store.Move{Topic: "commands", To: store.Position{Incarnation: 1, Offset: 1}}
+					move := store.Move{Topic: "commands", To: store.Position{Epoch: 1, Offset: 1}}
 					return one(s.WriteAt(t.Context(), now, []store.Op{positioned}, move))
 				},
 				func(w store.Written) bool { return errors.Is(w.Err, store.ErrExists) },

@@ -66,8 +66,8 @@ func moveCall(now timer.Millis, move store.Move, moved *int64) call {
 		statement: movePosition,
 		args: [][]byte{
 			textValue(move.Topic), int4Value(int32(move.Partition)),
-			int8Value(move.From.Incarnation), int8Value(move.From.Offset),
-			int8Value(move.To.Incarnation), int8Value(move.To.Offset), instantValue(now),
+			int8Value(move.From.Epoch), int8Value(move.From.Offset),
+			int8Value(move.To.Epoch), int8Value(move.To.Offset), instantValue(now),
 		},
 		changed: moved,
 	}
@@ -81,7 +81,7 @@ func (s *Store) Position(ctx context.Context, topic string, partition int) (stor
 			statement: selectPosition,
 			args:      [][]byte{textValue(topic), int4Value(int32(partition))},
 			row: func(r *record) {
-				p.Incarnation = r.int8()
+				p.Epoch = r.int8()
 				p.Offset = r.int8()
 			},
 		})

@@ -34,7 +34,7 @@ func (s *Store) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, m
 		if err := c.applyOps(now, ops, out); err != nil {
 			return err
 		}
-		_, err = c.exec(upsertPosition, move.Topic, move.Partition, move.To.Incarnation, move.To.Offset, now)
+		_, err = c.exec(upsertPosition, move.Topic, move.Partition, move.To.Epoch, move.To.Offset, now)
 		return err
 	})
 	if err != nil {
@@ -57,6 +57,6 @@ func (s *Store) Position(ctx context.Context, topic string, partition int) (stor
 }
 
 func (c *conn) position(topic string, partition int) (p store.Position, err error) {
-	_, err = c.one(selectPosition, []any{topic, partition}, &p.Incarnation, &p.Offset)
+	_, err = c.one(selectPosition, []any{topic, partition}, &p.Epoch, &p.Offset)
 	return p, err
 }

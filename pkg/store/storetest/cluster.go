@@ -259,7 +259,7 @@ func clusterReopen(w *world) {
 	for _, s := range timer.Statuses() {
 		names = append(names, string(s))
 	}
-	at := store.Position{Incarnation: 3, Offset: 4}
+	at := store.Position{Epoch: 3, Offset: 4}
 	if p, ok := store.As[store.Positions](w.store); ok {
 		_, err := p.WriteAt(w.ctx, w.now, []store.Op{w.putOp("by topic", w.now)}, store.Move{Topic: topic, To: at})
 		w.check(err, "write at")

@@ -30,9 +30,9 @@ func (l *lockstep) writeAt() {
 	got, err := ours.Position(l.ctx, topic, move.Partition)
 	l.check(err, "position")
 	l.same("position", got, move.From)
-	move.To = store.Position{Incarnation: move.From.Incarnation, Offset: move.From.Offset + 1 + l.random.Int64N(9)}
+	move.To = store.Position{Epoch: move.From.Epoch, Offset: move.From.Offset + 1 + l.random.Int64N(9)}
 	if l.chance(10) {
-		move.To = store.Position{Incarnation: move.From.Incarnation + 1}
+		move.To = store.Position{Epoch: move.From.Epoch + 1}
 	}
 	if l.chance(25) {
 		move.From.Offset += pick[int64](l, 1, -1)

@@ -42,7 +42,7 @@ func positionsStart(w *world) {
 	w.wantPosition(p, 0, store.Position{})
 	moves := map[store.Move]bool{}
 	for partition := range 3 {
-		move := store.Move{Topic: topic, Partition: partition, To: store.Position{Incarnation: 1, Offset: int64(partition) + 10}}
+		move := store.Move{Topic: topic, Partition: partition, To: store.Position{Epoch: 1, Offset: int64(partition) + 10}}
 		_, err := p.WriteAt(w.ctx, w.now, nil, move)
 		w.check(err, "move")
 		moves[move] = true
@@ -59,7 +59,7 @@ func positionsStart(w *world) {
 
 func positionsMove(w *world) {
 	p := w.positions()
-	at := store.Position{Incarnation: 7, Offset: 100}
+	at := store.Position{Epoch: 7, Offset: 100}
 	op := w.putOp("a", w.now+minute)
 	out, err := p.WriteAt(w.ctx, w.now, []store.Op{op}, store.Move{Topic: topic, To: at})
 	w.check(err, "write at")
@@ -68,7 +68,7 @@ func positionsMove(w *world) {
 	w.wantPosition(p, 0, at)
 
 	// A newer topic epoch begins at a lower offset.
-	next := store.Position{Incarnation: 8, Offset: 3}
+	next := store.Position{Epoch: 8, Offset: 3}
 	out, err = p.WriteAt(w.ctx, w.now, []store.Op{store.Delete{Ref: op.Ref}}, store.Move{Topic: topic, From: at, To: next})
 	w.check(err, "write at")
 	w.check(out[0].Err, "delete")
@@ -78,15 +78,15 @@ func positionsMove(w *world) {
 
 func positionsConflict(w *world) {
 	p := w.positions()
-	at := store.Position{Incarnation: 7, Offset: 100}
+	at := store.Position{Epoch: 7, Offset: 100}
 	_, err := p.WriteAt(w.ctx, w.now, nil, store.Move{Topic: topic, To: at})
 	w.check(err, "move")
 	a := w.put("a", w.now+minute)
 	for _, from := range []store.Position{
-		{}, {Incarnation: 7, Offset: 99}, {Incarnation: 7, Offset: 101}, {Incarnation: 6, Offset: 100}, {Incarnation: 8, Offset: 100},
+		{}, {Epoch: 7, Offset: 99}, {Epoch: 7, Offset: 101}, {Epoch: 6, Offset: 100}, {Epoch: 8, Offset: 100},
 	} {
 		ops := []store.Op{w.putOp("a", w.now+hour), w.putOp("b", w.now+hour), store.Delete{Ref: w.ref("a")}}
-		_, err := p.WriteAt(w.ctx, w.now, ops, store.Move{Topic: topic, From: from, To: store.Position{Incarnation: 9}})
+		_, err := p.WriteAt(w.ctx, w.now, ops, store.Move{Topic: topic, From: from, To: store.Position{Epoch: 9}})
 		w.wantErr(err, store.ErrConflict, "write at from %+v", from)
 		w.wantPosition(p, 0, at)
 		w.wantRow(w.ref("a"), &a)
@@ -107,7 +107,7 @@ func positionsRefused(w *world) {
 		store.Update{Ref: w.ref("b"), Revision: w.next(), Patch: timer.Patch{CallbackURL: new("x")}},
 		w.putOp("c", w.now+minute),
 	}
-	at := store.Position{Incarnation: 1, Offset: 6}
+	at := store.Position{Epoch: 1, Offset: 6}
 	out, err := p.WriteAt(w.ctx, w.now, ops, store.Move{Topic: topic, To: at})
 	w.check(err, "write at")
 	for i, want := range []error{store.ErrNotFound, nil, store.ErrExists, store.ErrConflict, store.ErrInvalid, nil} {
@@ -121,7 +121,7 @@ func positionsRefused(w *world) {
 
 func positionsEmpty(w *world) {
 	p := w.positions()
-	at := store.Position{Incarnation: 1, Offset: 6}
+	at := store.Position{Epoch: 1, Offset: 6}
 	out, err := p.WriteAt(w.ctx, w.now, nil, store.Move{Topic: topic, To: at})
 	w.check(err, "write at")
 	if len(out) != 0 {
@@ -141,7 +141,7 @@ func positionsRace(w *world) {
 		for i := range ops {
 			ops[i] = w.putOp(fmt.Sprintf("%d/%d", round, i), w.now+minute)
 		}
-		to := func(i int) store.Position { return store.Position{Incarnation: round, Offset: int64(i) + 1} }
+		to := func(i int) store.Position { return store.Position{Epoch: round, Offset: int64(i) + 1} }
 		var group sync.WaitGroup
 		for i := range racers {
 			group.Go(func() {

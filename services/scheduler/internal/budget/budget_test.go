@@ -123,7 +123,7 @@ func TestI16_StreamsWithMessagesOfOtherPartitions(t *testing.T) {
 	b := newBudget(64, 100_000, 50*time.Millisecond)
 	floors := func(round, others int) bus.Floors {
 		end := func(from, queue int) bus.Position {
-			return bus.Position{Incarnation: int64(queue + 20), Offset: int64(from + 40*round)}
+			return bus.Position{Epoch: int64(queue + 20), Offset: int64(from + 40*round)}
 		}
 		return bus.Floors{
 			{End: end(50_000_000, 0), Depth: 300},

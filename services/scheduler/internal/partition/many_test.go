@@ -24,9 +24,9 @@ func many(shards int) *partition.Partition {
 	for i := range shards {
 		p.Claim(start, fmt.Sprint("n", i), store.Claimed{
 			Claim: store.Claim{Shard: shard.ID(16 * i), Version: 1}, Watermark: store.MinKey(), Published: store.MinKey(),
-		}, bus.Position{Incarnation: 1, Offset: 1})
+		}, bus.Position{Epoch: 1, Offset: 1})
 	}
-	p.Floor(start, bus.Floor{Floor: bus.Position{Incarnation: 1, Offset: 1}})
+	p.Floor(start, bus.Floor{Floor: bus.Position{Epoch: 1, Offset: 1}})
 	return p
 }
 

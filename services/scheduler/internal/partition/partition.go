@@ -291,9 +291,9 @@ func (p *Partition) Floor(now timer.Millis, f bus.Floor) {
 	if f.Floor.Before(p.floor.Floor) {
 		f.Floor = p.floor.Floor
 	}
-	if f.Floor.Incarnation > p.floor.Floor.Incarnation {
+	if f.Floor.Epoch > p.floor.Floor.Epoch {
 		p.epochSince = now
-		if p.floor.Floor.Incarnation > 0 {
+		if p.floor.Floor.Epoch > 0 {
 			p.staleEpochAt = now.Add(bus.AckWait)
 		}
 	}
@@ -350,7 +350,7 @@ func (p *Partition) passed(now timer.Millis, pub *publication) bool {
 		return false
 	case p.limits.Mutant.ForgetAtOnce:
 		return true
-	case pub.position.Incarnation < p.floor.Floor.Incarnation:
+	case pub.position.Epoch < p.floor.Floor.Epoch:
 		return now.Sub(max(p.epochSince, pub.at)) >= bus.AckWait
 	default:
 		return pub.position.Before(p.floor.Floor)

@@ -50,10 +50,10 @@ func (b *bench) open(now timer.Millis, w, published store.Key) {
 }
 
 func (b *bench) position(offset int64) bus.Position {
-	at := bus.Position{Incarnation: 1, Offset: offset}
+	at := bus.Position{Epoch: 1, Offset: offset}
 	for i, first := range b.epochs {
 		if offset >= first {
-			at.Incarnation = int64(i) + 2
+			at.Epoch = int64(i) + 2
 		}
 	}
 	return at

@@ -11,7 +11,7 @@ import (
 
 // Kafka distinguishes topics of one name by a random id, which does not show which topic is newer. Timerbus therefore
 // writes every id to a registry topic with one partition, whose order is the same for every reader. The first record
-// of an id determines the topic epoch (Incarnation), and each epoch is larger than all before it.
+// of an id determines the topic epoch, and each epoch is larger than all before it.
 //
 // The number is the broker's clock at that record, so that epochs keep growing if the registry itself is lost.
 
@@ -21,17 +21,17 @@ func (o *Options) registry() string { return o.Prefix + "." + registryName }
 
 // registry is the content of the registry topic.
 type registry struct {
-	incarnations map[string]int64 // by topic id
-	last         int64
+	epochs map[string]int64 // by topic id
+	last   int64
 }
 
 // mention applies the next record.
 func (r *registry) mention(id string, brokerMillis int64) {
-	if _, known := r.incarnations[id]; known {
+	if _, known := r.epochs[id]; known {
 		return
 	}
 	r.last = max(r.last+1, brokerMillis)
-	r.incarnations[id] = r.last
+	r.epochs[id] = r.last
 }
 
 // identify looks up the present ids of the topics, and their epochs.
@@ -61,7 +61,7 @@ func (b *Bus) identify(ctx context.Context, topics ...string) error {
 	}
 	var mentions []*kgo.Record
 	for topic, id := range unknown {
-		if _, known := r.incarnations[id.String()]; !known {
+		if _, known := r.epochs[id.String()]; !known {
 			mentions = append(mentions, &kgo.Record{Topic: b.opts.registry(), Key: []byte(topic), Value: []byte(id.String())})
 		}
 	}
@@ -74,7 +74,7 @@ func (b *Bus) identify(ctx context.Context, topics ...string) error {
 		}
 	}
 	for topic, id := range unknown {
-		b.identities.set(topic, identity{id: id, incarnation: r.incarnations[id.String()]})
+		b.identities.set(topic, identity{id: id, epoch: r.epochs[id.String()]})
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (b *Bus) restore(ctx context.Context, topics []string) error {
 
 // readRegistry reads the whole registry topic: a record for each topic and for each time one was recreated.
 func (b *Bus) readRegistry(ctx context.Context) (*registry, error) {
-	r := &registry{incarnations: make(map[string]int64)}
+	r := &registry{epochs: make(map[string]int64)}
 	name := b.opts.registry()
 	var ends kadm.ListedOffsets
 	err := patiently(ctx, patience, func(ctx context.Context) (err error) {
