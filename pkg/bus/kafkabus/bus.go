@@ -36,7 +36,7 @@ type Bus struct {
 	mu        sync.Mutex
 	closed    bool
 	consuming map[string]bool // groups with partition owners that this handle consumes
-	floorsOf  map[string]*together
+	floorsOf  map[string]*sharedFloors
 	running   sync.WaitGroup // Consume and Floor calls, and look-ups of user topics
 
 	health         health.Registry
@@ -57,7 +57,7 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 		identities: newIdentities(),
 		room:       semaphore.NewWeighted(maxPending),
 		consuming:  make(map[string]bool),
-		floorsOf:   make(map[string]*together),
+		floorsOf:   make(map[string]*sharedFloors),
 
 		commitFailures: newCommitFailures(),
 	}
@@ -98,7 +98,7 @@ func (b *Bus) prepare(ctx context.Context) error {
 	for _, t := range bus.Topics() {
 		topics = append(topics, b.opts.topic(t))
 	}
-	return patiently(ctx, connectPatience, func(ctx context.Context) error { return b.identify(ctx, topics...) })
+	return retryTransient(ctx, connectRetryFor, func(ctx context.Context) error { return b.identify(ctx, topics...) })
 }
 
 // Partitions implements bus.Bus.

@@ -80,7 +80,7 @@ func (b *Bus) identify(ctx context.Context, topics ...string) error {
 }
 
 func (b *Bus) list(ctx context.Context, topics []string) (details kadm.TopicDetails, err error) {
-	err = patiently(ctx, patience, func(ctx context.Context) (err error) {
+	err = retryTransient(ctx, retryFor, func(ctx context.Context) (err error) {
 		details, err = b.admin.ListTopics(ctx, topics...)
 		if err == nil {
 			err = details.Error()
@@ -94,7 +94,7 @@ func (b *Bus) list(ctx context.Context, topics []string) (details kadm.TopicDeta
 // from the store, and without topics nothing works.
 func (b *Bus) restore(ctx context.Context, topics []string) error {
 	b.log.Error("topic missing, creating it again", "among", topics)
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, retryFor)
 	defer cancel()
 	return b.ensure(ctx)
 }
@@ -104,7 +104,7 @@ func (b *Bus) readRegistry(ctx context.Context) (*registry, error) {
 	r := &registry{epochs: make(map[string]int64)}
 	name := b.opts.registry()
 	var ends kadm.ListedOffsets
-	err := patiently(ctx, patience, func(ctx context.Context) (err error) {
+	err := retryTransient(ctx, retryFor, func(ctx context.Context) (err error) {
 		ends, err = b.listed(ctx, b.admin.ListEndOffsets, name)
 		return err
 	})

@@ -24,7 +24,7 @@ func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Flo
 	case topic.Kind() == 0 || topic.Kind() == bus.KindHints || own:
 		return nil, fmt.Errorf("floor of %q: %w", topic, bus.ErrUnsupported)
 	}
-	asking, running, err := b.asking(topic, group)
+	asking, running, err := b.sharedRequest(topic, group)
 	if err != nil {
 		return nil, fmt.Errorf("floor of %s: %w", topic, err)
 	}
@@ -36,9 +36,9 @@ func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Flo
 	return floors, nil
 }
 
-// asking returns the shared request for these floors. It adds the caller to running, so that Close waits for a
+// sharedRequest returns the shared request for these floors. It adds the caller to running, so that Close waits for a
 // request that the caller starts.
-func (b *Bus) asking(topic bus.Topic, group string) (*together, *sync.WaitGroup, error) {
+func (b *Bus) sharedRequest(topic bus.Topic, group string) (*sharedFloors, *sync.WaitGroup, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -47,7 +47,7 @@ func (b *Bus) asking(topic bus.Topic, group string) (*together, *sync.WaitGroup,
 	name := b.opts.groupID(topic, group)
 	t := b.floorsOf[name]
 	if t == nil {
-		t = &together{ask: func(ctx context.Context) (bus.Floors, error) {
+		t = &sharedFloors{ask: func(ctx context.Context) (bus.Floors, error) {
 			ctx, cancel := context.WithTimeout(ctx, b.opts.Session)
 			defer cancel()
 			return b.floors(ctx, topic, group)
@@ -138,7 +138,7 @@ func (b *Bus) places(ctx context.Context, topic string, partitions int, group st
 
 // commits returns the group's commits.
 func (b *Bus) commits(ctx context.Context, group string) (commits kadm.OffsetResponses, err error) {
-	err = patiently(ctx, patience, func(ctx context.Context) error {
+	err = retryTransient(ctx, retryFor, func(ctx context.Context) error {
 		commits, err = b.admin.FetchOffsets(ctx, group)
 		if err == nil {
 			err = commits.Error()
@@ -172,7 +172,7 @@ const (
 
 // offsets requests one offset of each partition. Unlike the library's calls, it does not look the topic up first.
 func (b *Bus) offsets(ctx context.Context, topic string, partitions int, which int64) (offsets []int64, err error) {
-	err = patiently(ctx, patience, func(ctx context.Context) error {
+	err = retryTransient(ctx, retryFor, func(ctx context.Context) error {
 		offsets, err = b.offsetsOnce(ctx, topic, partitions, which)
 		return err
 	})

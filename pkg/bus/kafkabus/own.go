@@ -109,7 +109,7 @@ func (b *Bus) checkForeign(ctx context.Context, name string) error {
 	if parts == nil {
 		return nil
 	}
-	err := patiently(ctx, patience, func(ctx context.Context) error {
+	err := retryTransient(ctx, retryFor, func(ctx context.Context) error {
 		_, err := describe(ctx, b.client, parts[1]+"."+registryName)
 		return err
 	})
@@ -128,7 +128,7 @@ func (b *Bus) find(ctx context.Context, name string) (partitions int, err error)
 	if err := b.checkForeign(ctx, name); err != nil {
 		return 0, err
 	}
-	err = patiently(ctx, patience, func(ctx context.Context) error {
+	err = retryTransient(ctx, retryFor, func(ctx context.Context) error {
 		partitions, err = describe(ctx, b.client, name)
 		if gone(err) {
 			return errNoTopic(name)
@@ -217,7 +217,7 @@ func (b *Bus) MakeTopic(ctx context.Context, topic bus.Topic) error {
 // fail.
 func (b *Bus) spread(ctx context.Context, name string) error {
 	for _, broker := range b.client.DiscoveredBrokers() {
-		err := patiently(ctx, connectPatience, func(ctx context.Context) error {
+		err := retryTransient(ctx, connectRetryFor, func(ctx context.Context) error {
 			_, err := describe(ctx, broker, name)
 			if _, answered := errors.AsType[*kerr.Error](err); err != nil && !answered {
 				// The broker may be down, so its reply is not required. A later request to it retries.

@@ -268,7 +268,7 @@ func (b *Bus) sharedFloors(ctx context.Context, topic, group string, is identity
 		return nil, err
 	}
 	var described kadm.DescribedShareGroupsOffsets
-	err = patiently(ctx, patience, func(ctx context.Context) (err error) {
+	err = retryTransient(ctx, retryFor, func(ctx context.Context) (err error) {
 		described, err = b.admin.DescribeShareGroupOffsets(ctx, group)
 		if err == nil {
 			err = described.Error()

@@ -14,7 +14,7 @@ import (
 func TestFloorsAreNeverFromBeforeTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		shared := together{ask: func(context.Context) (bus.Floors, error) {
+		shared := sharedFloors{ask: func(context.Context) (bus.Floors, error) {
 			asked++
 			floor := bus.Floors{{Depth: asked}}
 			time.Sleep(time.Second)

@@ -8,16 +8,16 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
-// together lets concurrent callers that request the same floors share one reply. All partitions request floors for
+// sharedFloors lets concurrent callers that request the same floors share one reply. All partitions request floors for
 // their sweeps, and a scheduler that takes over eight partitions sends eight equal requests at once.
 //
 // A request that is already running began before the call of a new caller, so its reply may be too old for that
 // caller. New callers share the next request.
-type together struct {
+type sharedFloors struct {
 	ask func(ctx context.Context) (bus.Floors, error)
 
 	mu    sync.Mutex
-	asked bool // a request is running
+	running bool
 	next  *round
 }
 
@@ -29,14 +29,14 @@ type round struct {
 }
 
 // floors returns the reply to a request that begins after this call began. life bounds the request, ctx the waiting.
-func (t *together) floors(ctx, life context.Context, running *sync.WaitGroup) (bus.Floors, error) {
+func (t *sharedFloors) floors(ctx, life context.Context, running *sync.WaitGroup) (bus.Floors, error) {
 	t.mu.Lock()
 	if t.next == nil {
 		t.next = &round{done: make(chan struct{})}
 	}
 	mine := t.next
-	if !t.asked {
-		t.asked = true
+	if !t.running {
+		t.running = true
 		running.Go(func() { t.run(life) })
 	}
 	t.mu.Unlock()
@@ -49,11 +49,11 @@ func (t *together) floors(ctx, life context.Context, running *sync.WaitGroup) (b
 }
 
 // run sends requests as long as there are waiting callers.
-func (t *together) run(life context.Context) {
+func (t *sharedFloors) run(life context.Context) {
 	for {
 		t.mu.Lock()
 		r := t.next
-		t.next, t.asked = nil, r != nil
+		t.next, t.running = nil, r != nil
 		t.mu.Unlock()
 		if r == nil {
 			return

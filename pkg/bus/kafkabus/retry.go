@@ -13,20 +13,20 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// patience is how long a request is retried while a broker cannot answer it yet: a new topic, leader or coordinator
+// retryFor is how long a request is retried while a broker cannot answer it yet: a new topic, leader or coordinator
 // becomes known to the brokers one after another. Connect, which may have created the topics, retries for longer.
 const (
-	patience        = 3 * time.Second
-	connectPatience = 30 * time.Second
+	retryFor        = 3 * time.Second
+	connectRetryFor = 30 * time.Second
 )
 
-// patiently retries while the error is transient.
-func patiently(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
+// retryTransient retries while the error is transient.
+func retryTransient(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
 		err := ask(ctx)
-		if err == nil || !passing(err) || !timer.Sleep(ctx, 30*time.Millisecond) {
+		if err == nil || !transient(err) || !timer.Sleep(ctx, 30*time.Millisecond) {
 			return err
 		}
 	}
@@ -35,14 +35,14 @@ func patiently(ctx context.Context, limit time.Duration, ask func(context.Contex
 // unreachable reports whether no broker responded, or no broker could decide yet.
 func unreachable(err error) bool {
 	_, network := errors.AsType[*net.OpError](err)
-	return network || passing(err)
+	return network || transient(err)
 }
 
-// passing reports whether an error is transient.
-func passing(err error) bool {
+// transient reports whether an error is transient.
+func transient(err error) bool {
 	if shards, ok := errors.AsType[*kadm.ShardErrors](err); ok {
 		for _, e := range shards.Errs {
-			if !passing(e.Err) {
+			if !transient(e.Err) {
 				return false
 			}
 		}
