@@ -201,7 +201,7 @@ func (t *session) write(items []*item, write func(now timer.Millis, ops []store.
 		b.Ops[i] = it.command.op(t.cfg.Revisions.Next())
 	}
 	b.Written, b.Err = write(b.Now, b.Ops)
-	b.After = t.writtenBy()
+	b.After = t.timeAfterWrite()
 	if t.cfg.Mutant.InterpretBeforeCommit {
 		b.After = b.Now
 	}

@@ -20,9 +20,9 @@ func (s *Service) writeNow() (timer.Millis, error) {
 	return now, nil
 }
 
-// writtenBy returns a time after a write that has just ended. A timer that is due by then may have been delivered
+// timeAfterWrite returns a time after a write that has just ended. A timer that is due by then may have been delivered
 // before the write. If the clock is uncertain, it returns Never (I8).
-func (s *Service) writtenBy() timer.Millis {
+func (s *Service) timeAfterWrite() timer.Millis {
 	now, certain := s.cfg.StoreClock.Certain(s.cfg.Clock)
 	if !certain {
 		return timer.Never

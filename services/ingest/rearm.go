@@ -72,7 +72,7 @@ func (s *Service) redrive(ctx context.Context, items []store.Rearm) ([]store.Wri
 	if err != nil && !unknown {
 		return nil, err
 	}
-	horizon := s.writtenBy().Add(s.cfg.HintWindow)
+	horizon := s.timeAfterWrite().Add(s.cfg.HintWindow)
 	hints := make([]event.Hint, 0, len(items))
 	for i, item := range items {
 		h := event.Hint{

@@ -60,7 +60,7 @@ func New(cfg Config) (*Service, error) {
 		Dropped:   s.metrics.hints.WithLabelValues("dropped"),
 	})
 	s.committer = commit.New(commit.Config{
-		Write: cfg.Store.Write, Now: s.writeNow, After: s.writtenBy, Writers: cfg.Writers,
+		Write: cfg.Store.Write, Now: s.writeNow, After: s.timeAfterWrite, Writers: cfg.Writers,
 		BatchOps: cfg.BatchOps, BatchBytes: cfg.BatchBytes,
 		QueueOps: cfg.QueueOps, QueueBytes: cfg.QueueBytes,
 		Timeout: cfg.StoreTimeout, Committed: s.afterCommit, AfterIsBefore: cfg.Mutant.InterpretBeforeCommit,
