@@ -39,9 +39,9 @@ func (p *storeBackoff) next() time.Duration {
 
 func (p *storeBackoff) wait(ctx context.Context) bool { return timer.Sleep(ctx, p.next()) }
 
-// waitForStore waits between tries of a store call. If the store is lost, it waits for the store if untilFound is set,
+// waitForStore waits between tries of a store call. If the store is lost, it waits for the store if waitIfLost is set,
 // and returns false otherwise.
-func (p *storeBackoff) waitForStore(ctx context.Context, untilFound bool) bool {
+func (p *storeBackoff) waitForStore(ctx context.Context, waitIfLost bool) bool {
 	fires, stop := timerAfter(max(p.next(), 1))
 	defer stop()
 	reach := p.service.config.Reach
@@ -49,7 +49,7 @@ func (p *storeBackoff) waitForStore(ctx context.Context, untilFound bool) bool {
 	case <-fires:
 		return true
 	case <-reach.Lost():
-		return untilFound && reach.Await(ctx)
+		return waitIfLost && reach.Await(ctx)
 	case <-ctx.Done():
 		return false
 	}

@@ -144,10 +144,10 @@ func (s *Service) trustedOrZero(began timer.Millis) timer.Millis {
 }
 
 // readRow reads one row like readRows does, and repeats the read while the store refuses this row.
-func (s *Service) readRow(ctx context.Context, check store.Check, untilFound bool) (store.Checked, bool) {
+func (s *Service) readRow(ctx context.Context, check store.Check, waitIfLost bool) (store.Checked, bool) {
 	backoff := storeBackoff{service: s}
 	for {
-		rows, ok := s.readRows(ctx, []store.Check{check}, untilFound)
+		rows, ok := s.readRows(ctx, []store.Check{check}, waitIfLost)
 		if !ok {
 			return store.Checked{}, false
 		}
@@ -156,7 +156,7 @@ func (s *Service) readRow(ctx context.Context, check store.Check, untilFound boo
 		}
 		s.recordFailure("check rows", rows[0].Err)
 		check.CountStart = check.CountStart && errors.Is(rows[0].Err, store.ErrUnavailable)
-		if !backoff.waitForStore(ctx, untilFound) {
+		if !backoff.waitForStore(ctx, waitIfLost) {
 			return store.Checked{}, false
 		}
 	}
@@ -248,11 +248,11 @@ func (s *Service) start(d *delivery) {
 }
 
 // readRows repeats the read until it succeeds. It returns false if the service ends. If the store is lost, it waits for
-// the store if untilFound is set, and returns false otherwise.
+// the store if waitIfLost is set, and returns false otherwise.
 //
 // A count whose answer was lost may have been written, and is not repeated. If one start were counted twice, an
 // innocent timer would come nearer to being parked; if one is not counted, a poison timer gets one more start.
-func (s *Service) readRows(ctx context.Context, checks []store.Check, untilFound bool) ([]store.Checked, bool) {
+func (s *Service) readRows(ctx context.Context, checks []store.Check, waitIfLost bool) ([]store.Checked, bool) {
 	backoff := storeBackoff{service: s}
 	for {
 		call, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
@@ -268,7 +268,7 @@ func (s *Service) readRows(ctx context.Context, checks []store.Check, untilFound
 				checks[i].CountStart = false
 			}
 		}
-		if errors.Is(err, store.ErrClosed) || !backoff.waitForStore(ctx, untilFound) {
+		if errors.Is(err, store.ErrClosed) || !backoff.waitForStore(ctx, waitIfLost) {
 			return nil, false
 		}
 	}

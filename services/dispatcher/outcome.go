@@ -267,12 +267,12 @@ func (s *Service) writeOutcome(ctx context.Context, d *delivery, f *store.Finish
 	}
 	f.Ref = d.ref
 	backoff := storeBackoff{service: s}
-	untilFound := f.Kind != store.FinishPostponed && !d.notCalled
+	waitIfLost := f.Kind != store.FinishPostponed && !d.notCalled
 	unknown := false
 	for {
-		result, next := s.tryWrite(ctx, d, f, untilFound, &unknown)
+		result, next := s.tryWrite(ctx, d, f, waitIfLost, &unknown)
 		switch {
-		case next == retryNow, next == retryLater && backoff.waitForStore(ctx, untilFound):
+		case next == retryNow, next == retryLater && backoff.waitForStore(ctx, waitIfLost):
 		case next == retryLater, result == abandoned:
 			s.recordUnknown(d, f, unknown)
 			return abandoned
@@ -283,7 +283,7 @@ func (s *Service) writeOutcome(ctx context.Context, d *delivery, f *store.Finish
 }
 
 // tryWrite makes one try of writeOutcome. unknown: an earlier try may have been applied.
-func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, untilFound bool, unknown *bool) (writeResult, nextStep) {
+func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, waitIfLost bool, unknown *bool) (writeResult, nextStep) {
 	f.DueAt = d.knownDueAt
 	if f.Kind == store.FinishLeased {
 		now, certain := s.certainNow(ctx)
@@ -304,7 +304,7 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, un
 		}
 		return missed, noRetry
 	case errors.Is(err, store.ErrConflict):
-		return s.resolveConflict(ctx, d, f, untilFound, *unknown)
+		return s.resolveConflict(ctx, d, f, waitIfLost, *unknown)
 	case errors.Is(err, errUncertain):
 		if s.config.StoreClock.AwaitTrust(ctx) {
 			return 0, retryNow
@@ -319,7 +319,7 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, un
 	if f.Next == 0 {
 		return 0, retryLater // nothing to read: a missing row or the repetition gives the answer
 	}
-	if row, ok := s.reread(ctx, d, untilFound); ok && row.Matches(f.Next) {
+	if row, ok := s.reread(ctx, d, waitIfLost); ok && row.Matches(f.Next) {
 		s.recordApplied(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
 		return applied, noRetry
 	}
@@ -327,11 +327,11 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, un
 }
 
 // resolveConflict finds out why the row is not in the state that a try expects.
-func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Finish, untilFound, unknown bool) (writeResult, nextStep) {
+func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Finish, waitIfLost, unknown bool) (writeResult, nextStep) {
 	if !unknown && (d.unconfirmedRevision == 0 || f.If.Revision == 0) {
 		return missed, noRetry
 	}
-	row, ok := s.reread(ctx, d, untilFound)
+	row, ok := s.reread(ctx, d, waitIfLost)
 	switch {
 	case !ok:
 		return abandoned, noRetry
@@ -470,6 +470,6 @@ func (s *Service) flushFinishes(jobs []*finishJob) {
 }
 
 // reread reads the row again.
-func (s *Service) reread(ctx context.Context, d *delivery, untilFound bool) (store.Checked, bool) {
-	return s.readRow(ctx, store.Check{Ref: d.ref, DueAt: d.knownDueAt, Revision: d.knownRevision}, untilFound)
+func (s *Service) reread(ctx context.Context, d *delivery, waitIfLost bool) (store.Checked, bool) {
+	return s.readRow(ctx, store.Check{Ref: d.ref, DueAt: d.knownDueAt, Revision: d.knownRevision}, waitIfLost)
 }
