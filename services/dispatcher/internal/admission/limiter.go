@@ -103,7 +103,7 @@ func (n *tenant) wouldDisplace(t *Ticket) bool {
 	return false
 }
 
-// permit is the state of a ticket at its host.
+// permit is what a ticket holds, or waits for, at its host.
 type permit struct {
 	host     *host // whose permit the ticket holds, or waits for
 	granted  bool
@@ -119,8 +119,8 @@ func (l *limiter) setTime(elapsed time.Duration) time.Duration {
 	return l.clock.read(elapsed)
 }
 
-// share returns how many permits a host may have.
-func (l *limiter) share(h *host) int { return max(1, min(h.limit, l.limits.Concurrency-l.calls)) }
+// permitLimit returns how many permits a host may have.
+func (l *limiter) permitLimit(h *host) int { return max(1, min(h.limit, l.limits.Concurrency-l.calls)) }
 
 // acquire grants a permit to a ticket, makes it wait, or refuses it. age is the time since its executeAt.
 func (l *limiter) acquire(t *Ticket, age, elapsed time.Duration) Grant {
@@ -140,7 +140,7 @@ func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Durat
 	switch {
 	case !n.allows(l.elapsed):
 		return l.refuse(h, n, Open, age)
-	case len(h.waiting) == 0 && l.take(h, n, t):
+	case len(h.waiting) == 0 && l.tryGrant(h, n, t):
 		return Grant{OK: true}
 	case l.mayPostpone() && !n.wouldDisplace(t) &&
 		(len(h.waiting) >= l.hostQueueLimit(h, now) && h.fillsQueue(n) || n.waiting >= l.tenantQueueLimit(n, now)):
@@ -165,7 +165,7 @@ func (l *limiter) mayPostpone() bool { return l.postponing < l.limits.Batch && !
 // hostQueueLimit returns how many tickets may wait for a host. If the host has free permits, they wait for slots and
 // not for the host.
 func (l *limiter) hostQueueLimit(h *host, now time.Duration) int {
-	if h.calls < l.share(h) {
+	if h.calls < l.permitLimit(h) {
 		return maxWaiting
 	}
 	return l.queueLimit(&h.drainRate, h.calls, now)
@@ -224,7 +224,7 @@ func (l *limiter) refuse(h *host, n *tenant, why Reason, age time.Duration) Gran
 
 // mayGrant reports whether a namespace may get a permit of a host now.
 func (l *limiter) mayGrant(h *host, n *tenant) bool {
-	return h.calls < l.share(h) && n.calls < n.limit && n.allows(l.elapsed)
+	return h.calls < l.permitLimit(h) && n.calls < n.limit && n.allows(l.elapsed)
 }
 
 // free reports whether a ticket can get a permit now, or needs none.
@@ -248,7 +248,7 @@ func (l *limiter) retryAt(t *Ticket) time.Duration {
 
 // firstGrantable returns the index of the first ticket that waits for a host and may get a permit; -1 if there is none.
 func (l *limiter) firstGrantable(h *host, may func(*Ticket) bool) int {
-	if h.calls >= l.share(h) || !l.anyTenant(h, func(n *tenant) bool { return n.waiting > 0 && n.calls < n.limit }) {
+	if h.calls >= l.permitLimit(h) || !l.anyTenant(h, func(n *tenant) bool { return n.waiting > 0 && n.calls < n.limit }) {
 		return -1
 	}
 	var refused *tenant // the last one that may not get a permit
@@ -278,8 +278,8 @@ func (l *limiter) anyTenant(h *host, wanted func(*tenant) bool) bool {
 	return false
 }
 
-// take grants a permit if one is free.
-func (l *limiter) take(h *host, n *tenant, t *Ticket) bool {
+// tryGrant grants a permit if one is free.
+func (l *limiter) tryGrant(h *host, n *tenant, t *Ticket) bool {
 	if !l.mayGrant(h, n) {
 		return false
 	}
@@ -308,7 +308,7 @@ func (l *limiter) next(may func(*Ticket) bool) *Ticket {
 			continue
 		}
 		t := h.waiting[at]
-		l.dequeue(h, at)
+		l.removeWaiting(h, at)
 		l.grant(h, t.permit.tenant, t)
 		if len(h.waiting) > 0 {
 			l.queued.MoveToBack(h.element)
@@ -369,7 +369,7 @@ func (l *limiter) shrinkQueues(elapsed time.Duration, refuse func(*Ticket, Grant
 		if h.openCircuits > 0 {
 			for at, t := range slices.Backward(h.waiting) {
 				if n := t.permit.tenant; n.open && l.elapsed <= n.retryAt {
-					l.unqueue(h, at)
+					l.dequeue(h, at)
 					open(t)
 				}
 			}
@@ -392,7 +392,7 @@ func (l *limiter) shrinkQueue(h *host, now time.Duration, refuse func(*Ticket, G
 	}
 	for at, t := range postponeFirst(&h.waiting) {
 		if n := t.permit.tenant; hostFull && h.fillsQueue(n) || tenantFull(n) {
-			l.unqueue(h, at)
+			l.dequeue(h, at)
 			refuse(t, l.refuse(h, n, Saturated, 0))
 			if look(); !more {
 				return
@@ -407,20 +407,21 @@ func (l *limiter) drop(which func(*Ticket) bool) {
 		h, following := hostIn(e), e.Next()
 		for at, t := range slices.Backward(h.waiting) {
 			if which(t) {
-				l.unqueue(h, at)
+				l.dequeue(h, at)
 			}
 		}
 		e = following
 	}
 }
 
-func (l *limiter) unqueue(h *host, at int) {
-	l.dequeue(h, at)
+// dequeue removes a ticket from the queue of its host.
+func (l *limiter) dequeue(h *host, at int) {
+	l.removeWaiting(h, at)
 	l.updateList(h)
 }
 
-// dequeue is unqueue without updateList, which may remove an unused host.
-func (l *limiter) dequeue(h *host, at int) {
+// removeWaiting is dequeue without updateList, which may remove an unused host.
+func (l *limiter) removeWaiting(h *host, at int) {
 	t := h.waiting[at]
 	n := t.permit.tenant
 	t.permit.host = nil

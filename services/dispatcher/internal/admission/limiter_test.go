@@ -403,8 +403,8 @@ func TestNamespacesHaveTheirTurn(t *testing.T) {
 	var got []string
 	for range 4 {
 		d := l.pop(1)
-		l.take(d)
-		l.release(d, false)
+		l.takeSlot(d)
+		l.releaseSlot(d, false)
 		got = append(got, d.Namespace)
 	}
 	if fmt.Sprint(got) != "[loud a b loud]" {
@@ -424,7 +424,7 @@ func TestANamespaceLeavesAQuarterToOthers(t *testing.T) {
 	}
 	var held []*Ticket
 	for d := l.pop(slots - len(held)); d != nil; d = l.pop(slots - len(held)) {
-		l.take(d)
+		l.takeSlot(d)
 		held = append(held, d)
 	}
 	if len(held) != 75 {
@@ -438,10 +438,10 @@ func TestANamespaceLeavesAQuarterToOthers(t *testing.T) {
 		t.Fatalf("next is %+v", d)
 	} else {
 		held = append(held, d)
-		l.take(d)
+		l.takeSlot(d)
 	}
 	for _, d := range held {
-		l.release(d, false)
+		l.releaseSlot(d, false)
 	}
 	l.drop(func(*Ticket) bool { return true })
 	if len(l.known) != 0 {

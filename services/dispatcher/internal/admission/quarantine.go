@@ -36,10 +36,10 @@ func (q *Queue) Quarantine(t *Ticket, starts int) {
 	q.changed = true
 }
 
-// takeQuarantined takes the suspects that may begin now, at most room of them. wait reports that no other delivery may
+// nextGroup returns the suspects that begin now, at most room of them. wait reports that no other delivery may
 // begin either: the next suspect must run alone, and waits until the running deliveries have ended or have leases. retry
 // is the next time at which an open circuit allows a waiting suspect to make a trial call; 0 if none waits for a circuit.
-func (q *Queue) takeQuarantined(room int) (group []*Ticket, wait bool, retry time.Duration) {
+func (q *Queue) nextGroup(room int) (group []*Ticket, wait bool, retry time.Duration) {
 	s := &q.quarantine
 	if s.isolated != nil {
 		return nil, false, 0
@@ -63,7 +63,7 @@ func (q *Queue) takeQuarantined(room int) (group []*Ticket, wait bool, retry tim
 			return false
 		}
 		if t.Target != 0 {
-			if h, n := q.hosts.stateOf(t); !q.hosts.take(h, n, t) {
+			if h, n := q.hosts.stateOf(t); !q.hosts.tryGrant(h, n, t) {
 				wait = false
 				return false
 			}

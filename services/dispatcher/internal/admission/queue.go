@@ -191,7 +191,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	others := func() bool { return room > 0 && (q.shares.hasNext(q.free()) || q.hosts.hasNext(q.mayHoldSlot)) }
 	q.hosts.paused = false
 	if len(q.quarantine.waiting) > 0 && (!q.quarantine.othersNext || !others()) {
-		group, wait, retry := q.takeQuarantined(room)
+		group, wait, retry := q.nextGroup(room)
 		// The suspect that must run alone also waits for the end of postponements.
 		q.hosts.paused = wait && len(group) == 0
 		if retry > 0 {

@@ -137,14 +137,14 @@ func (l *shares) drop(which func(*Ticket) bool) {
 	l.order = slices.DeleteFunc(l.order, func(s *share) bool { return len(s.queue) == 0 })
 }
 
-// take counts a slot for the namespace of a ticket.
-func (l *shares) take(t *Ticket) {
+// takeSlot counts a slot for the namespace of a ticket.
+func (l *shares) takeSlot(t *Ticket) {
 	t.share = l.shareOf(t.Namespace)
 	t.share.slots++
 }
 
-// release returns a slot. called: the call had begun.
-func (l *shares) release(t *Ticket, called bool) {
+// releaseSlot returns a slot. called: the call had begun.
+func (l *shares) releaseSlot(t *Ticket, called bool) {
 	s := t.share
 	t.share = nil
 	s.slots--

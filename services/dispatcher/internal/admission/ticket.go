@@ -106,11 +106,11 @@ func (q *Queue) move(t *Ticket, to Stage) {
 	case from.hasSlot() && !to.hasSlot():
 		q.hosts.release(t, Untried, from == Calling)
 		q.slots--
-		q.shares.release(t, from == Calling)
+		q.shares.releaseSlot(t, from == Calling)
 		q.changed = true
 	case to.hasSlot() && !from.hasSlot():
 		q.slots++
-		q.shares.take(t)
+		q.shares.takeSlot(t)
 	}
 	switch {
 	case from.hasRoom() && !to.hasRoom():
