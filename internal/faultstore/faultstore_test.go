@@ -281,7 +281,7 @@ func TestEveryMethodCanFail(t *testing.T) {
 	s, ctx := f.faulty, t.Context()
 	positions, _ := store.As[store.Positions](s)
 	census, _ := store.As[store.Census](s)
-	errs := map[string]error{"Announced": s.Announced(ctx, []store.Mark{{}})}
+	errs := map[string]error{"RemoveFromOutbox": s.RemoveFromOutbox(ctx, []store.OutboxID{{}})}
 	_, errs["Write"] = s.Write(ctx, 0, []store.Op{put("a", 1)})
 	_, errs["Get"] = s.Get(ctx, 0, ref("a"))
 	_, errs["List"] = s.List(ctx, 0, store.ListQuery{Limit: 1})
@@ -291,7 +291,7 @@ func TestEveryMethodCanFail(t *testing.T) {
 	_, errs["Due"] = s.Due(ctx, store.DueQuery{Shards: []store.DueAfter{{}}})
 	_, errs["Overdue"] = s.Overdue(ctx, store.OverdueQuery{Shards: []store.OverdueRange{{}}})
 	_, errs["Advance"] = s.Advance(ctx, 0, []store.Advance{{}})
-	_, errs["Unannounced"] = s.Unannounced(ctx, []shard.ID{1}, 0, 1)
+	_, errs["Outbox"] = s.Outbox(ctx, []shard.ID{1}, 0, 1)
 	_, errs["Current"] = s.Current(ctx, []store.Check{{}})
 	_, errs["Finish"] = s.Finish(ctx, 0, []store.Finish{{}})
 	_, errs["Rearm"] = s.Rearm(ctx, 0, []store.Rearm{{}})

@@ -125,20 +125,20 @@ func (s *faulty) Advance(ctx context.Context, now timer.Millis, items []store.Ad
 	})
 }
 
-// Unannounced implements store.Shards.
-func (s *faulty) Unannounced(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.Notice, error) {
+// Outbox implements store.Shards.
+func (s *faulty) Outbox(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.OutboxEntry, error) {
 	if len(shards) == 0 {
-		return s.inner.Unannounced(ctx, shards, before, limit)
+		return s.inner.Outbox(ctx, shards, before, limit)
 	}
-	return read(ctx, s, "Unannounced", func(ctx context.Context) ([]store.Notice, error) {
-		return s.inner.Unannounced(ctx, shards, before, limit)
+	return read(ctx, s, "Outbox", func(ctx context.Context) ([]store.OutboxEntry, error) {
+		return s.inner.Outbox(ctx, shards, before, limit)
 	})
 }
 
-// Announced implements store.Shards.
-func (s *faulty) Announced(ctx context.Context, marks []store.Mark) error {
-	_, err := batch(ctx, s, "Announced", marks, func(ctx context.Context, marks []store.Mark) (struct{}, error) {
-		return struct{}{}, s.inner.Announced(ctx, marks)
+// RemoveFromOutbox implements store.Shards.
+func (s *faulty) RemoveFromOutbox(ctx context.Context, ids []store.OutboxID) error {
+	_, err := batch(ctx, s, "RemoveFromOutbox", ids, func(ctx context.Context, ids []store.OutboxID) (struct{}, error) {
+		return struct{}{}, s.inner.RemoveFromOutbox(ctx, ids)
 	})
 	return err
 }

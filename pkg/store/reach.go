@@ -336,16 +336,16 @@ func (r *Reach) Advance(ctx context.Context, now timer.Millis, items []Advance) 
 		func(ctx context.Context) ([]error, error) { return r.Store.Advance(ctx, now, items) })
 }
 
-// Unannounced implements Shards.
-func (r *Reach) Unannounced(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]Notice, error) {
-	return batch(ctx, r, len(shards), ErrUnavailable, func(Notice) error { return nil },
-		func(ctx context.Context) ([]Notice, error) { return r.Store.Unannounced(ctx, shards, before, limit) })
+// Outbox implements Shards.
+func (r *Reach) Outbox(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]OutboxEntry, error) {
+	return batch(ctx, r, len(shards), ErrUnavailable, func(OutboxEntry) error { return nil },
+		func(ctx context.Context) ([]OutboxEntry, error) { return r.Store.Outbox(ctx, shards, before, limit) })
 }
 
-// Announced implements Shards.
-func (r *Reach) Announced(ctx context.Context, marks []Mark) error {
-	_, err := batch(ctx, r, len(marks), ErrOutcomeUnknown, itself,
-		func(ctx context.Context) ([]error, error) { return nil, r.Store.Announced(ctx, marks) })
+// RemoveFromOutbox implements Shards.
+func (r *Reach) RemoveFromOutbox(ctx context.Context, ids []OutboxID) error {
+	_, err := batch(ctx, r, len(ids), ErrOutcomeUnknown, itself,
+		func(ctx context.Context) ([]error, error) { return nil, r.Store.RemoveFromOutbox(ctx, ids) })
 	return err
 }
 

@@ -49,15 +49,15 @@ type Shards interface {
 	// DynamoDB: a conditional UpdateItem each.
 	Advance(ctx context.Context, now timer.Millis, items []Advance) ([]error, error)
 
-	// Unannounced returns the outbox entries of the shards that were written before `before` and are not yet published:
+	// Outbox returns the outbox entries of the shards that were written before `before` and are not yet published:
 	// dead timers of history and parked rows (I14), oldest first, at most limit. It is not fenced, because a second
 	// publication is harmless.
 	//
 	// PostgreSQL: a partial index over the entries of each table. DynamoDB: items in buckets of the history table.
-	Unannounced(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]Notice, error)
+	Outbox(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]OutboxEntry, error)
 
-	// Announced removes outbox entries after their publication. Entries that are already removed are ignored.
-	Announced(ctx context.Context, marks []Mark) error
+	// RemoveFromOutbox removes outbox entries after their publication. Entries that are already removed are ignored.
+	RemoveFromOutbox(ctx context.Context, ids []OutboxID) error
 
 	// Inspect returns the state of shards, in the order of the request, for operators. It is not fenced, and no
 	// component makes decisions by it. A shard that was never claimed has version 0 and its keys at MinKey.
@@ -211,18 +211,18 @@ type Advance struct {
 	Watermark Key
 }
 
-// Notice is an outbox entry: a dead or parked timer whose event is not published yet.
-type Notice struct {
-	Mark Mark
+// OutboxEntry is an outbox entry: a dead or parked timer whose event is not published yet.
+type OutboxEntry struct {
+	ID OutboxID
 	// Timer is complete, payload included. Its LastError is the reason.
 	Timer timer.Timer
 	// MarkedAt is when the timer became dead or parked.
 	MarkedAt timer.Millis
 }
 
-// Mark is the id of an outbox entry. It identifies a dead timer of history by generation and attempt, and a parked row
+// OutboxID is the id of an outbox entry. It identifies a dead timer of history by generation and attempt, and a parked row
 // by revision.
-type Mark struct {
+type OutboxID struct {
 	Ref        Ref
 	Status     timer.Status // dead or parked
 	Generation timer.Generation

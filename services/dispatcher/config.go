@@ -21,8 +21,8 @@ import (
 // Store is the part of store.Store that the dispatcher uses.
 type Store interface {
 	store.Outcomes
-	// Announced is the method of store.Shards.
-	Announced(ctx context.Context, marks []store.Mark) error
+	// RemoveFromOutbox is the method of store.Shards.
+	RemoveFromOutbox(ctx context.Context, ids []store.OutboxID) error
 }
 
 type (

@@ -10,34 +10,35 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// publishDeadTimer publishes the dead event of a timer that history records as dead, and clears its outbox mark (I14).
+// publishDeadTimer publishes the dead event of a timer that history records as dead, and removes it from the
+// outbox (I14).
 func (s *Service) publishDeadTimer(d *delivery, f *store.Finish) {
 	t := d.row
 	t.Status, t.Attempts, t.Starts = timer.StatusDead, f.Record.Attempt, 0
 	t.ExecutedAt, t.LastStatus, t.LastError = f.Record.StartedAt, f.Record.StatusCode, f.Record.Error
-	s.publishOutboxEntry(&t, d.ref, f.Record.FinishedAt, store.Mark{
+	s.publishOutboxEntry(&t, d.ref, f.Record.FinishedAt, store.OutboxID{
 		Ref: d.ref, Status: timer.StatusDead, Generation: t.Generation, Attempt: t.Attempts,
 	})
 }
 
-// publishParkedTimer publishes the event of a parked row, and clears its outbox mark.
+// publishParkedTimer publishes the event of a parked row, and removes it from the outbox.
 func (s *Service) publishParkedTimer(d *delivery, f *store.Finish) {
 	t := d.row
 	t.Status, t.Revision, t.LastError = timer.StatusParked, f.Next, f.Record.Error
-	s.publishOutboxEntry(&t, d.ref, s.config.Clock(), store.Mark{
+	s.publishOutboxEntry(&t, d.ref, s.config.Clock(), store.OutboxID{
 		Ref: d.ref, Status: timer.StatusParked, Generation: t.Generation, Attempt: t.Attempts, Revision: t.Revision,
 	})
 }
 
 // publishOutboxEntry publishes once, and again without the payload if the event is too large for the bus. If that
-// fails, the owner of the shard announces the timer when its mark is older than 5 s.
-func (s *Service) publishOutboxEntry(t *timer.Timer, ref store.Ref, at timer.Millis, mark store.Mark) {
+// fails, the owner of the shard publishes the entry when it is older than 5 s.
+func (s *Service) publishOutboxEntry(t *timer.Timer, ref store.Ref, at timer.Millis, id store.OutboxID) {
 	err := s.publishEntryEvent(t, ref, at, event.NoticeOf)
 	if errors.Is(err, bus.ErrTooLarge) {
 		err = s.publishEntryEvent(t, ref, at, event.NoticeWithoutPayload)
 	}
 	if err == nil {
-		s.outboxIDs.offer(mark)
+		s.outboxIDs.offer(id)
 	}
 }
 
@@ -59,8 +60,8 @@ func (s *Service) publishEntryEvent(
 	return job.err
 }
 
-func (s *Service) flushOutboxIDs(marks []store.Mark) {
+func (s *Service) flushOutboxIDs(ids []store.OutboxID) {
 	ctx, cancel := context.WithTimeout(s.calls, s.config.CallTimeout)
 	defer cancel()
-	s.recordResult("remove outbox entries", s.config.Store.Announced(ctx, marks))
+	s.recordResult("remove outbox entries", s.config.Store.RemoveFromOutbox(ctx, ids))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-func TestI14_ResultsLeaveBeforeTheOutcomeAndNoticesAfter(t *testing.T) {
+func TestI14_ResultsLeaveBeforeTheOutcomeAndDeadEventsAfter(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(context.Context, call) dispatcher.Answer { return dispatcher.Answer{Status: 410} }
 		n := w.start()
@@ -33,8 +33,8 @@ func TestI14_ResultsLeaveBeforeTheOutcomeAndNoticesAfter(t *testing.T) {
 		})
 		w.put("a", 0, func(s *timer.Spec) { s.Deliver = timer.DeliverBoth })
 		w.pass(time.Second)
-		w.wantTrace("fired", "results", "finish", "dead", "announced")
-		left, err := w.store.Unannounced(t.Context(), w.shardIDs(), timer.Never, 10)
+		w.wantTrace("fired", "results", "finish", "dead", "remove from outbox")
+		left, err := w.store.Outbox(t.Context(), w.shardIDs(), timer.Never, 10)
 		w.must(err)
 		if len(left) != 0 {
 			t.Fatalf("still marked: %+v", left)
@@ -75,7 +75,7 @@ func TestI14_WithoutABusNoOutcomeIsWritten(t *testing.T) {
 	})
 }
 
-func TestI14_ANoticeThatIsLostLeavesTheMark(t *testing.T) {
+func TestI14_ALostDeadEventStaysInTheOutbox(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(context.Context, call) dispatcher.Answer { return dispatcher.Answer{Status: 410} }
 		n := w.start()
@@ -88,7 +88,7 @@ func TestI14_ANoticeThatIsLostLeavesTheMark(t *testing.T) {
 		w.put("a", 0, nil)
 		w.pass(time.Second)
 		w.wantStatus("a", timer.StatusDead)
-		left, err := w.store.Unannounced(t.Context(), w.shardIDs(), timer.Never, 10)
+		left, err := w.store.Outbox(t.Context(), w.shardIDs(), timer.Never, 10)
 		w.must(err)
 		if len(left) != 1 || left[0].Timer.LastStatus != 410 {
 			t.Fatalf("marked: %+v", left)
@@ -100,10 +100,10 @@ func TestI14_ANoticeThatIsLostLeavesTheMark(t *testing.T) {
 	})
 }
 
-// TestI14_OnlyAWriteThatIsKnownToBeAppliedIsAnnounced: if the answer to a dead write is lost and its repetition misses,
+// TestI14_OnlyAWriteThatIsKnownToBeAppliedIsPublished: if the answer to a dead write is lost and its repetition misses,
 // a user may have changed or deleted the timer. If the write was applied, its mark is in the store, and the scheduler
-// announces it.
-func TestI14_OnlyAWriteThatIsKnownToBeAppliedIsAnnounced(t *testing.T) {
+// publishes it.
+func TestI14_OnlyAWriteThatIsKnownToBeAppliedIsPublished(t *testing.T) {
 	remove := func(w *world) { w.write(store.Delete{Ref: w.ref("a")}) }
 	update := func(w *world) {
 		at := timer.SystemClock().Add(time.Hour)
@@ -152,9 +152,9 @@ func TestI14_OnlyAWriteThatIsKnownToBeAppliedIsAnnounced(t *testing.T) {
 					}
 					notices := slices.DeleteFunc(w.events("a"), func(e string) bool { return e == "result" })
 					if len(notices) != c.events {
-						t.Errorf("the dispatcher announced %v, want %d", notices, c.events)
+						t.Errorf("the dispatcher published %v, want %d", notices, c.events)
 					}
-					left, err := w.store.Unannounced(t.Context(), w.shardIDs(), timer.Never, 10)
+					left, err := w.store.Outbox(t.Context(), w.shardIDs(), timer.Never, 10)
 					w.must(err)
 					if len(left) != c.marks || w.depth() != 0 {
 						t.Errorf("%d marks and %d messages are left, want %d and 0", len(left), w.depth(), c.marks)

@@ -61,7 +61,7 @@ func (s *Service) complete(d *delivery, way timer.Deliver, r *attemptResult) {
 		s.metrics.postponed.Inc()
 	case store.FinishDead:
 		s.metrics.dead.Inc()
-		if result == applied { // otherwise the scheduler announces it, if this write was applied
+		if result == applied { // otherwise the scheduler publishes it, if this write was applied
 			s.publishDeadTimer(d, &f)
 		}
 	}

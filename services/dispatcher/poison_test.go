@@ -75,7 +75,7 @@ func TestI13_APoisonTimerIsParkedAndHarmsNobody(t *testing.T) {
 				if got := w.events("poison"); !slices.Equal(got, []string{"parked"}) {
 					t.Errorf("events %v", got)
 				}
-				left, err := w.store.Unannounced(t.Context(), w.shardIDs(), timer.Never, 10)
+				left, err := w.store.Outbox(t.Context(), w.shardIDs(), timer.Never, 10)
 				w.must(err)
 				if len(left) != 0 {
 					t.Errorf("still marked: %+v", left)

@@ -33,7 +33,7 @@ type Service struct {
 	fired, results, dead *batch[*publishJob]
 	userTopics           *userTopics
 	hints                *batch[bus.Message]
-	outboxIDs            *batch[store.Mark]
+	outboxIDs            *batch[store.OutboxID]
 
 	// unknown has an entry for each first byte of a due event. It is true if the unknown version has been logged.
 	unknown [256]atomic.Bool

@@ -122,7 +122,7 @@ func TestADeadEventTooLargeForTheBusGoesWithoutItsPayload(t *testing.T) {
 				t.Errorf("%s: events %v", id, got)
 			}
 		}
-		left, err := w.store.Unannounced(t.Context(), w.shardIDs(), timer.Never, 10)
+		left, err := w.store.Outbox(t.Context(), w.shardIDs(), timer.Never, 10)
 		w.must(err)
 		if len(left) != 0 {
 			t.Errorf("still marked: %+v", left)

@@ -565,8 +565,8 @@ func (f *faulty) Finish(ctx context.Context, now timer.Millis, items []store.Fin
 	return out, err
 }
 
-func (f *faulty) Announced(ctx context.Context, marks []store.Mark) error {
-	return f.around("announced", nil, func() error { return f.Store.Announced(ctx, marks) })
+func (f *faulty) RemoveFromOutbox(ctx context.Context, ids []store.OutboxID) error {
+	return f.around("remove from outbox", nil, func() error { return f.Store.RemoveFromOutbox(ctx, ids) })
 }
 
 func isKind(items []store.Finish, kind store.FinishKind) bool {

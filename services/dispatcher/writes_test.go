@@ -17,7 +17,7 @@ import (
 // TestI2_EveryWriteHasItsGuard changes the row of timer "a" immediately before each kind of write: as another
 // dispatcher does (a new revision), or as a user does (a new generation, or no row). Answers of the receiver count
 // unless a user changed the timer. A write that only records a failure of this delivery must not overwrite another
-// dispatcher's write. After a missed write nothing is announced, and the message is acknowledged.
+// dispatcher's write. After a missed write no dead event is published, and the message is acknowledged.
 func TestI2_EveryWriteHasItsGuard(t *testing.T) {
 	answer := func(status int) func(*world) {
 		return func(w *world) {
@@ -141,7 +141,7 @@ func TestI2_EveryWriteHasItsGuard(t *testing.T) {
 					}
 					notices := slices.DeleteFunc(w.events("a"), func(e string) bool { return e == "result" })
 					if dead := want && c.kind == store.FinishDead; dead != slices.Equal(notices, []string{"dead"}) || !dead && len(notices) > 0 {
-						t.Errorf("announced %v", notices)
+						t.Errorf("published %v", notices)
 					}
 					if count() > counted && !want {
 						t.Errorf("%s counts a write that missed", counters[c.kind])

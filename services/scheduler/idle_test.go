@@ -47,11 +47,11 @@ func (y *tally) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.Over
 	return y.Shards.Overdue(ctx, q)
 }
 
-func (y *tally) Unannounced(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.Notice, error) {
+func (y *tally) Outbox(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.OutboxEntry, error) {
 	y.mu.Lock()
 	y.marks++
 	y.mu.Unlock()
-	return y.Shards.Unannounced(ctx, shards, before, limit)
+	return y.Shards.Outbox(ctx, shards, before, limit)
 }
 
 // take returns the counts since the last call.
@@ -117,9 +117,9 @@ func TestI4_ALostHintInAnIdleShardCostsHalfAHintWindow(t *testing.T) {
 	})
 }
 
-// TestI14_MarksAreAnnouncedInIdlePartitions: a dispatcher may die when the scheduler no longer has any state of its
+// TestI14_TheOutboxOfIdlePartitionsIsPublished: a dispatcher may die when the scheduler no longer has any state of its
 // work.
-func TestI14_MarksAreAnnouncedInIdlePartitions(t *testing.T) {
+func TestI14_TheOutboxOfIdlePartitionsIsPublished(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start("a", counting(&tally{}))
 		w.pass(2 * time.Minute)
@@ -137,7 +137,7 @@ func TestI14_MarksAreAnnouncedInIdlePartitions(t *testing.T) {
 		dead := w.listen(bus.Dead)
 		w.pass(5*time.Second + 30*time.Second)
 		if dead.len() != 1 {
-			t.Errorf("announced %d times, want once", dead.len())
+			t.Errorf("published %d times, want once", dead.len())
 		}
 		n.end()
 	})

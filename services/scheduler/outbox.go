@@ -13,8 +13,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Marked dead timers in history and marked parked rows are an outbox (I14). The dispatcher publishes them first; the
-// owner of the shard publishes the entries that stay marked.
+// Marked dead timers in history and marked parked rows are an outbox (I14). The dispatcher publishes an entry first; the
+// owner of the shard publishes the entries that are still marked after 5 s.
 
 const (
 	// outboxPageSize bounds the entries of one read, without the refused ones.
@@ -27,7 +27,7 @@ const (
 // outboxResult is the result of one page.
 type outboxResult struct {
 	// refused are the entries that the bus did not accept.
-	refused map[store.Mark]bool
+	refused map[store.OutboxID]bool
 	// more: there may be more entries.
 	more bool
 }
@@ -56,24 +56,24 @@ func (o *session) publishOutbox(now timer.Millis) {
 // one. If the bus refuses the batch, its entries are published one by one, too, so that a bad entry delays no others.
 // It returns an error if no entry was published.
 func (o *session) publishOutboxPage(
-	ctx context.Context, shards []shard.ID, now, before timer.Millis, refused map[store.Mark]bool,
+	ctx context.Context, shards []shard.ID, now, before timer.Millis, refused map[store.OutboxID]bool,
 ) (outboxResult, error) {
 	limit := outboxPageSize + min(len(refused), maxRefusedEntries)
-	notices, err := o.config.Store.Unannounced(ctx, shards, before, limit)
-	if err != nil || len(notices) == 0 {
+	entries, err := o.config.Store.Outbox(ctx, shards, before, limit)
+	if err != nil || len(entries) == 0 {
 		return outboxResult{refused: refused}, err
 	}
-	var together, apart []*store.Notice
-	for i := range notices {
-		if refused[notices[i].Mark] {
-			apart = append(apart, &notices[i])
+	var together, apart []*store.OutboxEntry
+	for i := range entries {
+		if refused[entries[i].ID] {
+			apart = append(apart, &entries[i])
 		} else {
-			together = append(together, &notices[i])
+			together = append(together, &entries[i])
 		}
 	}
 	done, left, failure := o.publishEntries(ctx, now, together)
 	apart = append(left, apart...)
-	answer := outboxResult{refused: map[store.Mark]bool{}}
+	answer := outboxResult{refused: map[store.OutboxID]bool{}}
 	for _, n := range apart {
 		err := ctx.Err()
 		if err == nil {
@@ -84,8 +84,8 @@ func (o *session) publishOutboxPage(
 			continue
 		}
 		failure = cmp.Or(failure, err)
-		if ctx.Err() == nil || refused[n.Mark] { // without time left, the entry may be a good one
-			answer.refused[n.Mark] = true
+		if ctx.Err() == nil || refused[n.ID] { // without time left, the entry may be a good one
+			answer.refused[n.ID] = true
 		}
 	}
 	if done == 0 {
@@ -95,44 +95,44 @@ func (o *session) publishOutboxPage(
 	if len(answer.refused) > len(refused) {
 		o.log.Warn("bus refused events of dead or parked timers, retrying", "timers", len(answer.refused), "error", failure)
 	}
-	answer.more = len(notices) == limit
+	answer.more = len(entries) == limit
 	return answer, nil
 }
 
-// publishEntries publishes entries together and clears their marks. It returns how many were published, and the entries
-// that the bus refused.
+// publishEntries publishes entries together and removes them from the outbox. It returns how many were published, and
+// the entries that the bus refused.
 func (o *session) publishEntries(
-	ctx context.Context, now timer.Millis, notices []*store.Notice,
-) (done int, left []*store.Notice, err error) {
-	if len(notices) == 0 {
+	ctx context.Context, now timer.Millis, entries []*store.OutboxEntry,
+) (done int, left []*store.OutboxEntry, err error) {
+	if len(entries) == 0 {
 		return 0, nil, nil
 	}
 	// If the bus hangs on an entry, half of the time remains for publishing one by one.
 	publish, cancel := context.WithTimeout(ctx, o.config.CallTimeout/2)
 	defer cancel()
-	err = o.publishEntryEvents(publish, event.NoticeOf, now, notices...)
-	var marks []store.Mark
-	for i, n := range notices {
+	err = o.publishEntryEvents(publish, event.NoticeOf, now, entries...)
+	var ids []store.OutboxID
+	for i, n := range entries {
 		if bus.ErrorOf(err, i) == nil {
-			marks = append(marks, n.Mark)
+			ids = append(ids, n.ID)
 		} else {
 			left = append(left, n)
 		}
 	}
-	if len(marks) == 0 {
+	if len(ids) == 0 {
 		return 0, left, err
 	}
-	o.metrics.outboxPublished.Add(float64(len(marks)))
-	if failed := o.config.Store.Announced(ctx, marks); failed != nil {
+	o.metrics.outboxPublished.Add(float64(len(ids)))
+	if failed := o.config.Store.RemoveFromOutbox(ctx, ids); failed != nil {
 		return 0, left, failed
 	}
-	return len(marks), left, err
+	return len(ids), left, err
 }
 
-// publishEntry publishes one entry and clears its mark. If the event is too large for the bus, it is published without
-// its payload. If it is still too large, it can never be published, and the mark is cleared: history and list still
+// publishEntry publishes one entry and removes it from the outbox. If the event is too large for the bus, it is published without
+// its payload. If it is still too large, it can never be published, and is only removed: history and list still
 // have the timer.
-func (o *session) publishEntry(ctx context.Context, now timer.Millis, n *store.Notice) error {
+func (o *session) publishEntry(ctx context.Context, now timer.Millis, n *store.OutboxEntry) error {
 	// If the bus hangs on this entry, time remains for others.
 	publish, cancel := context.WithTimeout(ctx, o.config.CallTimeout/4)
 	defer cancel()
@@ -150,17 +150,17 @@ func (o *session) publishEntry(ctx context.Context, now timer.Millis, n *store.N
 	default:
 		o.metrics.outboxPublished.Inc()
 	}
-	return o.config.Store.Announced(ctx, []store.Mark{n.Mark})
+	return o.config.Store.RemoveFromOutbox(ctx, []store.OutboxID{n.ID})
 }
 
 // publishEntryEvents publishes the events of entries. Their ids let the bus drop events that it already accepted in an
 // attempt whose answer was lost.
 func (o *session) publishEntryEvents(
 	ctx context.Context, eventOf func(source string, t *timer.Timer, at timer.Millis) (event.CloudEvent, error),
-	now timer.Millis, notices ...*store.Notice,
+	now timer.Millis, entries ...*store.OutboxEntry,
 ) error {
-	messages := make([]bus.Message, len(notices))
-	for i, n := range notices {
+	messages := make([]bus.Message, len(entries))
+	for i, n := range entries {
 		e, err := eventOf(o.config.Source, &n.Timer, now)
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 )
 
 // dies creates a timer and records it in history as dead and marked, like a dispatcher that crashes before it
-// announces.
+// publishes.
 func (w *world) dies(id, payload string) {
 	w.t.Helper()
 	t := w.put("n", id, time.Hour, false)
@@ -49,11 +49,11 @@ func (w *world) oneShard(prefix string, n int) (ids []string) {
 	return ids
 }
 
-// marked lists the unannounced timers.
+// marked lists the unpublished timers.
 func (w *world) marked() (ids []string) {
 	w.t.Helper()
 	ns, _ := w.directory.Lookup(w.t.Context(), "n")
-	left, err := w.store.Unannounced(w.t.Context(), ns.Shards.In(0, 1), timer.Never, 10_000)
+	left, err := w.store.Outbox(w.t.Context(), ns.Shards.In(0, 1), timer.Never, 10_000)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -116,11 +116,11 @@ func TestI14_AnEntryThatTheBusRefusesBlocksNoOther(t *testing.T) {
 				}
 				for _, id := range good {
 					if told[id] != 1 {
-						t.Errorf("%s was announced %d times in a minute, want once", id, told[id])
+						t.Errorf("%s was published %d times in a minute, want once", id, told[id])
 					}
 				}
 				if told[bad[0]] != c.told {
-					t.Errorf("what the bus refuses was announced %d times, want %d", told[bad[0]], c.told)
+					t.Errorf("what the bus refuses was published %d times, want %d", told[bad[0]], c.told)
 				}
 				left := w.marked()
 				if c.gone && len(left) != 0 || !c.gone && len(left) != c.bad {
@@ -208,8 +208,8 @@ func (p *picky) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Me
 	return make([]bus.Position, len(messages)), nil
 }
 
-// TestI14_WhatTheBusTookOfABatchIsNotAnnouncedAgain: a Watermill Pub/Sub may accept only some messages of a batch.
-func TestI14_WhatTheBusTookOfABatchIsNotAnnouncedAgain(t *testing.T) {
+// TestI14_WhatTheBusTookOfABatchIsNotPublishedAgain: a Watermill Pub/Sub may accept only some messages of a batch.
+func TestI14_WhatTheBusTookOfABatchIsNotPublishedAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		ids := w.oneShard("a", 6)
 		for _, id := range ids {

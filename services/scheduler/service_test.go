@@ -226,7 +226,7 @@ func TestI9_EventsTellWhoPublishedThem(t *testing.T) {
 	})
 }
 
-func TestI14_UnannouncedDeadTimersAreAnnounced(t *testing.T) {
+func TestI14_TheOwnerPublishesDeadTimers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start("a")
 		w.set(ignoring)
@@ -246,15 +246,15 @@ func TestI14_UnannouncedDeadTimersAreAnnounced(t *testing.T) {
 		dead := w.listen(bus.Dead)
 		w.pass(4 * time.Second)
 		if dead.len() != 0 {
-			t.Fatal("announced before its dispatcher had 5 s to do so")
+			t.Fatal("published before its dispatcher had 5 s to do so")
 		}
 		w.pass(10 * time.Second)
 		if dead.len() != 1 {
-			t.Fatalf("announced %d times, want once", dead.len())
+			t.Fatalf("published %d times, want once", dead.len())
 		}
 		e, err := event.Decode(dead.got[0].Headers, dead.got[0].Body)
 		if err != nil || e.Type != event.TypeDead || e.Subject != "n/x" {
-			t.Fatalf("announced %+v (%v)", e, err)
+			t.Fatalf("published %+v (%v)", e, err)
 		}
 		n.end()
 	})

@@ -61,7 +61,7 @@ type session struct {
 	// outboxReadAt is when the outbox was last read.
 	outboxReadAt timer.Millis
 	// refusedEntries are the outbox entries that the bus refused last time.
-	refusedEntries map[store.Mark]bool
+	refusedEntries map[store.OutboxID]bool
 	// fencedAt is when a shard was lost to a newer claim, so that it is not claimed again immediately.
 	fencedAt map[shard.ID]timer.Millis
 	// claimWanted: there may be shards to claim.

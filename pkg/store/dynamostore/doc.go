@@ -14,7 +14,7 @@
 // Read keys.go first (the keys of the items), then item.go and rows.go (the attributes), request.go, batch.go and
 // errors.go (requests, retries and the translation of errors), store.go, options.go, client.go, schema.go, check.go.
 // Then the contract, part by part: write.go and occupy.go, get.go, list.go and cursor.go; shards.go, due.go with
-// read.go, overdue.go, inspect.go, notices.go; current.go, finish.go with move.go and history.go, rearm.go;
+// read.go, overdue.go, inspect.go, outbox.go; current.go, finish.go with move.go and history.go, rearm.go;
 // namespaces.go, cluster.go. observe.go and metrics.go have the metrics for operators.
 //
 // # Stability

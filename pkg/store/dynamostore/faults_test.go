@@ -295,8 +295,8 @@ func TestMarksOfARefusedBucketHideNoOthers(t *testing.T) {
 			t.Fatal(errs, err)
 		}
 	}
-	marks := func(shards ...shard.ID) ([]store.Notice, error) {
-		return s.Unannounced(t.Context(), shards, present+1000, 10)
+	marks := func(shards ...shard.ID) ([]store.OutboxEntry, error) {
+		return s.Outbox(t.Context(), shards, present+1000, 10)
 	}
 	bucketIn := regexp.MustCompile(`":bucket":\{"N":"-?\d+"\}`)
 	var bucket string
@@ -315,7 +315,7 @@ func TestMarksOfARefusedBucketHideNoOthers(t *testing.T) {
 		}
 		return pass
 	})
-	if got, err := marks(0, 1); err != nil || len(got) != 1 || got[0].Mark.Ref.Shard != 1 {
+	if got, err := marks(0, 1); err != nil || len(got) != 1 || got[0].ID.Ref.Shard != 1 {
 		t.Errorf("with one hot bucket of two: %d marks, %v; want that of shard 1", len(got), err)
 	}
 	if got, err := marks(0); !errors.Is(err, store.ErrUnavailable) {

@@ -242,7 +242,7 @@ func (s *Store) leaves(now timer.Millis, t *timer.Timer, f *store.Finish, finish
 		return left{item: it}
 	}
 	it[attrMarkedAt] = number(now)
-	return left{item: it, mark: s.putMark(&store.Mark{
+	return left{item: it, mark: s.putMark(&store.OutboxID{
 		Ref: f.Ref, Status: timer.StatusDead, Generation: t.Generation, Attempt: f.Record.Attempt,
 	}, now)}
 }

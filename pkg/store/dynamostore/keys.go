@@ -108,7 +108,7 @@ func parseKey(text string) (store.Key, error) {
 }
 
 // markSort orders outbox items by age. The other fields make it unique. A parked row has one outbox entry at a time.
-func markSort(m *store.Mark, at timer.Millis) string {
+func markSort(m *store.OutboxID, at timer.Millis) string {
 	s := markPrefix + timeText(at) + "#" + fmt.Sprintf("%08x", uint32(m.Ref.Shard)) + "#" + m.Ref.UUID.String()
 	if m.Status == timer.StatusParked {
 		return s + "#p"

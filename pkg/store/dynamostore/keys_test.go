@@ -44,8 +44,8 @@ func TestTextsOrderAsKeysDo(t *testing.T) {
 }
 
 func TestMarksOrderByAge(t *testing.T) {
-	mark := func(shard uint32, status timer.Status) *store.Mark {
-		return &store.Mark{Ref: store.Ref{Shard: 7, UUID: timer.UUID{byte(shard)}}, Status: status, Generation: 5, Attempt: 1}
+	mark := func(shard uint32, status timer.Status) *store.OutboxID {
+		return &store.OutboxID{Ref: store.Ref{Shard: 7, UUID: timer.UUID{byte(shard)}}, Status: status, Generation: 5, Attempt: 1}
 	}
 	older := markSort(mark(9, timer.StatusDead), 10)
 	newer := markSort(mark(1, timer.StatusParked), 11)

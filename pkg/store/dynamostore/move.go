@@ -87,7 +87,7 @@ func (s *Store) park(ctx context.Context, now timer.Millis, f *store.Finish) (an
 			ExpressionAttributeNames: names(change, only.holds), ExpressionAttributeValues: only.values,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}},
-		*s.putMark(&store.Mark{Ref: f.Ref, Status: timer.StatusParked}, now),
+		*s.putMark(&store.OutboxID{Ref: f.Ref, Status: timer.StatusParked}, now),
 	})
 	if err != nil || obstacles == nil {
 		return nil, err

@@ -51,7 +51,7 @@ func TestRequestsFollowTheWork(t *testing.T) {
 		map[string]int{"Query": 3, "BatchGetItem": 1})
 	want("a sweep of 110 shards with nothing overdue", func() error { _, err := s.Overdue(ctx, overdueIn(claims[10:])); return err },
 		map[string]int{"Query": 110, "BatchGetItem": 2})
-	want("asking a thousand shards for marks", func() error { _, err := s.Unannounced(ctx, shards, present, 100); return err },
+	want("asking a thousand shards for marks", func() error { _, err := s.Outbox(ctx, shards, present, 100); return err },
 		map[string]int{"Query": 16})
 
 	answer, err := s.Due(ctx, dueIn(claims[8:10]))

@@ -6,7 +6,7 @@
 // its answers never depend on the order of a Go map: the same calls in the same order get the same answers.
 //
 // Read database.go first (the shared data and its handles), then shards.go for the indexes of one shard and rows.go for
-// how a row changes, then the parts of the contract: timers.go, list.go, history.go, scheduling.go, notices.go,
+// how a row changes, then the parts of the contract: timers.go, list.go, history.go, scheduling.go, outbox.go,
 // outcomes.go, namespaces.go, positions.go, census.go. sorted.go is the only data structure.
 //
 // # Stability

@@ -89,11 +89,11 @@ func TestHistoryLiesInDaysThatAreDropped(t *testing.T) {
 		if n, err := s.Purge(t.Context(), present, 1); n != 0 || err != nil {
 			t.Errorf("purge of a day with a mark: %d, %v", n, err)
 		}
-		notices, err := s.Unannounced(t.Context(), block.In(0, 1), present, 10)
-		if err != nil || len(notices) != 1 {
-			t.Fatalf("unannounced: %d, %v", len(notices), err)
+		entries, err := s.Outbox(t.Context(), block.In(0, 1), present, 10)
+		if err != nil || len(entries) != 1 {
+			t.Fatalf("outbox: %d, %v", len(entries), err)
 		}
-		if err := s.Announced(t.Context(), []store.Mark{notices[0].Mark}); err != nil {
+		if err := s.RemoveFromOutbox(t.Context(), []store.OutboxID{entries[0].ID}); err != nil {
 			t.Fatal(err)
 		}
 		// The limit applies to deleted rows, not to dropped partitions.
@@ -133,12 +133,12 @@ func TestDeadTimersAreKeptApart(t *testing.T) {
 		if n, err := s.Purge(t.Context(), present, 10); n != 1 || err != nil || count(t, inside, dayTables) != days-1 {
 			t.Errorf("purge while nobody was told: %d, %v; want the day of the one that is done", n, err)
 		}
-		notices, err := s.Unannounced(t.Context(), block.In(0, 1), present+1, 10)
-		if err != nil || len(notices) != 4 {
-			t.Fatalf("unannounced: %d, %v", len(notices), err)
+		entries, err := s.Outbox(t.Context(), block.In(0, 1), present+1, 10)
+		if err != nil || len(entries) != 4 {
+			t.Fatalf("outbox: %d, %v", len(entries), err)
 		}
-		for _, n := range notices {
-			if err := s.Announced(t.Context(), []store.Mark{n.Mark}); err != nil {
+		for _, n := range entries {
+			if err := s.RemoveFromOutbox(t.Context(), []store.OutboxID{n.ID}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -12,7 +12,7 @@
 // exchange with the server), transact.go and errors.go (transactions, retries and the translation of errors), binary.go
 // and record.go (encoding of values), rows.go (the columns of a timer). Then the contract, part by part: write.go,
 // locked.go and change.go, positions.go, get.go, list.go and cursor.go; shards.go, due.go, overdue.go, inspect.go,
-// notices.go; current.go, finish.go, history.go, purge.go, days.go; namespaces.go, cluster.go, census.go. The schema is
+// outbox.go; current.go, finish.go, history.go, purge.go, days.go; namespaces.go, cluster.go, census.go. The schema is
 // in migrations.
 //
 // # Stability

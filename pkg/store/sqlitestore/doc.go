@@ -10,7 +10,7 @@
 // Read store.go first (opening and closing), then writer.go and request.go (the group commit), readers.go, conn.go (one
 // connection), errors.go (translation of errors), rows.go (the columns of a timer). Then the contract, part by part:
 // put.go, change.go, positions.go, get.go, list.go and cursor.go (with internal/store/relational); shards.go,
-// due.go, overdue.go, notices.go; current.go, finish.go, rearm.go, purge.go; namespaces.go, cluster.go, census.go,
+// due.go, overdue.go, outbox.go; current.go, finish.go, rearm.go, purge.go; namespaces.go, cluster.go, census.go,
 // room.go. backup.go copies the database of a running service. The schema is in migrations.
 //
 // # Stability

@@ -91,16 +91,16 @@ func TestSuiteCatchesTimersKeptByIDAlone(t *testing.T) {
 	}, "Isolation/TheSameIdsInTwoNamespacesNeverMeet")
 }
 
-// sharedNotices returns the outbox entries of all shards.
-type sharedNotices struct{ broken }
+// sharedOutbox returns the outbox entries of all shards.
+type sharedOutbox struct{ broken }
 
-func (b *sharedNotices) Unannounced(ctx context.Context, _ []shard.ID, before timer.Millis, limit int) ([]store.Notice, error) {
-	return b.Store.Unannounced(ctx, everywhere.In(0, 1), before, limit)
+func (b *sharedOutbox) Outbox(ctx context.Context, _ []shard.ID, before timer.Millis, limit int) ([]store.OutboxEntry, error) {
+	return b.Store.Outbox(ctx, everywhere.In(0, 1), before, limit)
 }
 
-func TestSuiteCatchesNoticesOfOtherNamespaces(t *testing.T) {
-	catches(t, func(s *memstore.Store) store.Store { return &sharedNotices{broken{Store: s}} },
-		"Unannounced/OnlyTheShardsAsked", "Isolation/NoticesAreOfTheShardsAsked")
+func TestSuiteCatchesOutboxEntriesOfOtherNamespaces(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &sharedOutbox{broken{Store: s}} },
+		"Outbox/OnlyTheShardsAsked", "Isolation/OutboxIsOfTheShardsAsked")
 }
 
 // --- other mistakes of designs of this kind
@@ -160,13 +160,13 @@ func TestSuiteCatchesAPutThatSilencesADeath(t *testing.T) {
 		if !ok {
 			return op
 		}
-		notices, err := b.Unannounced(ctx, []shard.ID{p.Ref.Shard}, timer.MaxMillis, 1000)
+		entries, err := b.Outbox(ctx, []shard.ID{p.Ref.Shard}, timer.MaxMillis, 1000)
 		if err != nil {
 			return op
 		}
-		for _, n := range notices {
-			if n.Mark.Ref == p.Ref {
-				_ = b.Announced(ctx, []store.Mark{n.Mark})
+		for _, n := range entries {
+			if n.ID.Ref == p.Ref {
+				_ = b.RemoveFromOutbox(ctx, []store.OutboxID{n.ID})
 			}
 		}
 		return op
@@ -297,19 +297,19 @@ func TestSuiteCatchesPagesByNumber(t *testing.T) {
 type greedyPurge struct{ broken }
 
 func (b *greedyPurge) Purge(ctx context.Context, now timer.Millis, limit int) (int, error) {
-	notices, err := b.Unannounced(ctx, everywhere.In(0, 1), timer.MaxMillis, 1000)
+	entries, err := b.Outbox(ctx, everywhere.In(0, 1), timer.MaxMillis, 1000)
 	if err != nil {
 		return 0, err
 	}
-	for _, n := range notices {
-		if err := b.Announced(ctx, []store.Mark{n.Mark}); err != nil {
+	for _, n := range entries {
+		if err := b.RemoveFromOutbox(ctx, []store.OutboxID{n.ID}); err != nil {
 			return 0, err
 		}
 	}
 	return b.Store.Purge(ctx, now, limit)
 }
 
-func TestSuiteCatchesAPurgeOfUnannouncedDeaths(t *testing.T) {
+func TestSuiteCatchesAPurgeOfUnpublishedDeaths(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &greedyPurge{broken{Store: s}} },
 		"Purge/LeavesMarkedRows", "I14_PutRearmAndPurgeLeaveADeadMark")
 }

@@ -95,16 +95,16 @@ func emptyBatches(w *world) {
 	cancel()
 	s, now := w.store, w.now
 	for what, call := range map[string]func() (int, error){
-		"Write":       func() (int, error) { out, err := s.Write(ctx, now, nil); return len(out), err },
-		"Claim":       func() (int, error) { out, err := s.Claim(ctx, now, w.owner(), nil); return len(out), err },
-		"Release":     func() (int, error) { out, err := s.Release(ctx, now, nil); return len(out), err },
-		"Advance":     func() (int, error) { out, err := s.Advance(ctx, now, nil); return len(out), err },
-		"Current":     func() (int, error) { out, err := s.Current(ctx, nil); return len(out), err },
-		"Finish":      func() (int, error) { out, err := s.Finish(ctx, now, nil); return len(out), err },
-		"Rearm":       func() (int, error) { out, err := s.Rearm(ctx, now, nil); return len(out), err },
-		"Announced":   func() (int, error) { return 0, s.Announced(ctx, nil) },
-		"Inspect":     func() (int, error) { out, err := s.Inspect(ctx, nil); return len(out), err },
-		"Unannounced": func() (int, error) { out, err := s.Unannounced(ctx, nil, now, 10); return len(out), err },
+		"Write":            func() (int, error) { out, err := s.Write(ctx, now, nil); return len(out), err },
+		"Claim":            func() (int, error) { out, err := s.Claim(ctx, now, w.owner(), nil); return len(out), err },
+		"Release":          func() (int, error) { out, err := s.Release(ctx, now, nil); return len(out), err },
+		"Advance":          func() (int, error) { out, err := s.Advance(ctx, now, nil); return len(out), err },
+		"Current":          func() (int, error) { out, err := s.Current(ctx, nil); return len(out), err },
+		"Finish":           func() (int, error) { out, err := s.Finish(ctx, now, nil); return len(out), err },
+		"Rearm":            func() (int, error) { out, err := s.Rearm(ctx, now, nil); return len(out), err },
+		"RemoveFromOutbox": func() (int, error) { return 0, s.RemoveFromOutbox(ctx, nil) },
+		"Inspect":          func() (int, error) { out, err := s.Inspect(ctx, nil); return len(out), err },
+		"Outbox":           func() (int, error) { out, err := s.Outbox(ctx, nil, now, 10); return len(out), err },
 		"Due": func() (int, error) {
 			out, err := s.Due(ctx, store.DueQuery{Horizon: now, PerShard: 10, Total: 10})
 			return len(out), err
@@ -228,7 +228,7 @@ func nothingReturnedIsShared(w *world) {
 
 	w.end(&a, store.FinishDead)
 	dead := w.mustGet(w.ref("a"))
-	clear(w.notices()[0].Timer.Payload)
+	clear(w.outbox()[0].Timer.Payload)
 	again := w.mustGet(w.ref("a"))
 	w.equal("dead timer", again, dead)
 	clear(again.Payload)

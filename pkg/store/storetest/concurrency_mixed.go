@@ -242,8 +242,8 @@ func (w *world) wantAgreement(timers int) {
 		w.t.Errorf("%d timers are listed, %d rows are there", len(listed), live)
 	}
 	marked := map[timer.UUID]bool{}
-	for _, n := range w.notices() {
-		marked[n.Timer.UUID] = marked[n.Timer.UUID] || n.Mark.Status == timer.StatusParked
+	for _, n := range w.outbox() {
+		marked[n.Timer.UUID] = marked[n.Timer.UUID] || n.ID.Status == timer.StatusParked
 	}
 	due := 0
 	for _, c := range w.claim(w.allShards()...) {

@@ -72,7 +72,7 @@ func deleteParked(w *world) {
 	t = w.move(&t, store.FinishParked)
 	out := w.mustWrite(store.Delete{Ref: w.ref("a")})
 	w.equal("the state removed", out.Timer, t)
-	if got := w.notices(); len(got) != 0 {
+	if got := w.outbox(); len(got) != 0 {
 		w.t.Errorf("the mark outlived the parked row: %+v", got)
 	}
 }

@@ -109,7 +109,7 @@ func finishHit(w *world, k finishKind) {
 		for _, by := range []string{"revision", "generation"} {
 			id := state + " by " + by
 			row := w.inState(id, state)
-			marks := len(w.notices())
+			marks := len(w.outbox())
 			if state == "parked" {
 				marks--
 			}
@@ -137,7 +137,7 @@ func finishHit(w *world, k finishKind) {
 			if k.marks {
 				marks++
 			}
-			w.wantNotices(id, marks)
+			w.wantOutbox(id, marks)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func finishHit(w *world, k finishKind) {
 func finishMiss(w *world, k finishKind) {
 	for _, state := range rowStates {
 		row := w.inState(state, state)
-		notices, history := w.notices(), w.history(w.ref(state))
+		entries, history := w.outbox(), w.history(w.ref(state))
 		for what, guard := range map[string]store.Guard{
 			"another revision":                {Revision: row.Revision + 1},
 			"another generation":              {Generation: row.Generation + 1},
@@ -158,7 +158,7 @@ func finishMiss(w *world, k finishKind) {
 			w.wantErr(w.finish(f), store.ErrConflict, "%s row, %s", state, what)
 			w.wantRow(w.ref(state), &row)
 			w.equal("history", w.history(w.ref(state)), history)
-			w.equal("notices", w.notices(), notices)
+			w.equal("entries", w.outbox(), entries)
 		}
 	}
 	nobody := w.finishOp(&timer.Timer{ID: "nobody", UUID: w.ref("nobody").UUID, Revision: 1}, k.kind)
@@ -220,7 +220,7 @@ func finishByGeneration(w *world) {
 	f.If = store.Guard{Generation: generation}
 	w.check(w.finish(f), "a success that knows the generation only")
 	w.wantNoRow(f.Ref)
-	w.wantNotices("the parked row is gone", 0)
+	w.wantOutbox("the parked row is gone", 0)
 }
 
 func finishTwiceInABatch(w *world) {

@@ -14,7 +14,7 @@ func isolationTests() []test {
 		{"Isolation/ListShowsItsOwnNamespace", isolationOfLists},
 		{"Isolation/ACursorDoesNotLeadIntoAnotherNamespace", isolationOfCursors},
 		{"Isolation/EveryWriteLeavesTheOtherNamespaceAsItWas", isolationOfWrites},
-		{"Isolation/NoticesAreOfTheShardsAsked", isolationOfNotices},
+		{"Isolation/OutboxIsOfTheShardsAsked", isolationOfOutbox},
 	}
 }
 
@@ -39,7 +39,7 @@ type everything struct {
 	history          [][]store.HistoryEntry
 	due              [][]store.DueRow
 	watermarks       []store.Key
-	notices          []store.Notice
+	entries          []store.OutboxEntry
 }
 
 func (w *world) everything(ids ...string) everything {
@@ -48,7 +48,7 @@ func (w *world) everything(ids ...string) everything {
 		live:    w.list(store.ListQuery{Limit: 100}),
 		dead:    w.list(store.ListQuery{Status: timer.StatusDead, Limit: 100}),
 		done:    w.list(store.ListQuery{Status: timer.StatusDone, Limit: 100}),
-		notices: w.notices(),
+		entries: w.outbox(),
 	}
 	for _, id := range ids {
 		t, _ := w.row(w.ref(id))
@@ -71,7 +71,7 @@ func (w *world) wantEverything(what string, got, want everything) {
 	w.equal(what+": history", got.history, want.history)
 	w.equal(what+": due", got.due, want.due)
 	w.equal(what+": watermarks", got.watermarks, want.watermarks)
-	w.equal(what+": notices", got.notices, want.notices)
+	w.equal(what+": entries", got.entries, want.entries)
 }
 
 func isolationOfIDs(w *world) {
@@ -164,8 +164,8 @@ func isolationOfWrites(w *world) {
 		t, _ := a.row(a.ref(name))
 		a.end(&t, store.FinishDead)
 	}
-	for _, n := range a.notices() {
-		a.announced(n.Mark)
+	for _, n := range a.outbox() {
+		a.removeFromOutbox(n.ID)
 	}
 	for _, c := range a.claim(a.allShards()...) {
 		a.check(a.advance(c.Claim, store.MaxKeyAt(a.now+hour)), "advance")
@@ -183,20 +183,20 @@ func isolationOfWrites(w *world) {
 	w.wantEverything("the other namespace", b.everything(names...), before)
 }
 
-func isolationOfNotices(w *world) {
+func isolationOfOutbox(w *world) {
 	a, b := w.twins("1", "2")
 	for i, kind := range []store.FinishKind{store.FinishDead, store.FinishParked} {
 		t, _ := b.row(b.ref([]string{"1", "2"}[i]))
 		b.end(&t, kind)
 	}
-	a.wantNotices("of a", 0)
-	marks := b.wantNotices("of b", 2)
+	a.wantOutbox("of a", 0)
+	marks := b.wantOutbox("of b", 2)
 	// The id of an outbox entry with a wrong shard matches nothing.
 	for _, n := range marks {
 		for _, id := range append(a.allShards(), shard.ID(4_000_000)) {
-			n.Mark.Ref.Shard = id
-			a.announced(n.Mark)
+			n.ID.Ref.Shard = id
+			a.removeFromOutbox(n.ID)
 		}
 	}
-	b.wantNotices("of b, still", 2)
+	b.wantOutbox("of b, still", 2)
 }

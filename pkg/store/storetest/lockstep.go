@@ -126,7 +126,7 @@ func (l *lockstep) act() {
 		{"claim", 3, l.claimSome},
 		{"advance", 5, l.advanceSome},
 		{"release", 2, l.releaseSome},
-		{"announce", 4, l.announceSome},
+		{"remove from outbox", 4, l.publishSome},
 		{"list", 5, l.listSome},
 		{"purge", 2, l.purgeSome},
 		{"reopen", 1, l.reopen},
@@ -240,18 +240,18 @@ func comparableWrites(all []store.Written) []comparableWritten {
 	return out
 }
 
-// comparableNotices returns outbox entries in a defined order, with only those fields of Mark that are its key.
-func comparableNotices(all []store.Notice) []store.Notice {
+// comparableEntries returns outbox entries in a defined order, with only those fields of the id that are its key.
+func comparableEntries(all []store.OutboxEntry) []store.OutboxEntry {
 	all = slices.Clone(all)
 	for i := range all {
-		m := &all[i].Mark
+		m := &all[i].ID
 		if m.Status == timer.StatusParked {
 			m.Generation, m.Attempt = 0, 0
 		} else {
 			m.Revision = 0
 		}
 	}
-	slices.SortFunc(all, func(a, b store.Notice) int {
+	slices.SortFunc(all, func(a, b store.OutboxEntry) int {
 		if a.MarkedAt != b.MarkedAt {
 			return int(a.MarkedAt - b.MarkedAt)
 		}

@@ -229,27 +229,27 @@ func (l *lockstep) releaseSome() {
 	}
 }
 
-func (l *lockstep) announceSome() {
-	notices := l.compareNotices(l.everyShard(), l.anyTime())
-	var marks []store.Mark
-	for _, n := range notices {
+func (l *lockstep) publishSome() {
+	entries := l.compareOutbox(l.everyShard(), l.anyTime())
+	var ids []store.OutboxID
+	for _, n := range entries {
 		if l.chance(40) {
-			marks = append(marks, n.Mark)
+			ids = append(ids, n.ID)
 		}
 	}
-	l.asked(marks)
-	l.same("announced: error", kindOf(l.engine().Announced(l.ctx, marks)), kindOf(l.reference.Announced(l.ctx, marks)))
+	l.asked(ids)
+	l.same("remove from outbox: error", kindOf(l.engine().RemoveFromOutbox(l.ctx, ids)), kindOf(l.reference.RemoveFromOutbox(l.ctx, ids)))
 }
 
-func (l *lockstep) compareNotices(shards []shard.ID, before timer.Millis) []store.Notice {
+func (l *lockstep) compareOutbox(shards []shard.ID, before timer.Millis) []store.OutboxEntry {
 	const all = 10_000
 	l.asked(shards, before)
-	got, err := l.engine().Unannounced(l.ctx, shards, before, all)
-	want, wantErr := l.reference.Unannounced(l.ctx, shards, before, all)
-	l.same("unannounced: error", kindOf(err), kindOf(wantErr))
-	notices := comparableNotices(want)
-	l.same("unannounced", comparableNotices(got), notices)
-	return notices
+	got, err := l.engine().Outbox(l.ctx, shards, before, all)
+	want, wantErr := l.reference.Outbox(l.ctx, shards, before, all)
+	l.same("outbox: error", kindOf(err), kindOf(wantErr))
+	entries := comparableEntries(want)
+	l.same("outbox", comparableEntries(got), entries)
+	return entries
 }
 
 func (l *lockstep) listSome() {
@@ -322,7 +322,7 @@ func (l *lockstep) audit() {
 		}
 	}
 	l.compareChecks(checks)
-	l.compareNotices(l.everyShard(), timer.MaxMillis)
+	l.compareOutbox(l.everyShard(), timer.MaxMillis)
 	shards := l.everyShard()
 	l.claimBoth(shards)
 	ours := store.DueQuery{Horizon: timer.MaxMillis, PerShard: 1000, Total: 10_000}

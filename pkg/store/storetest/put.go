@@ -101,7 +101,7 @@ func putReplacesParked(w *world) {
 	if len(rows) != 1 || rows[0].Revision != op.Revision {
 		w.t.Errorf("Due shows %+v, want the timer that replaced a parked one", rows)
 	}
-	if got := w.notices(); len(got) != 0 {
+	if got := w.outbox(); len(got) != 0 {
 		w.t.Errorf("the parked row's mark outlived it: %+v", got)
 	}
 }

@@ -67,7 +67,7 @@ func rearmDead(w *world) {
 		w.equal("history", w.history(item.Ref), history)
 		w.now = present
 	}
-	w.wantNotices("both deaths are still to be announced", 2)
+	w.wantOutbox("both deaths are still to be published", 2)
 }
 
 func rearmParked(w *world) {
@@ -82,7 +82,7 @@ func rearmParked(w *world) {
 	w.equal("answer", out.Timer, want)
 	w.wantPrior(out, &parked)
 	w.wantRow(item.Ref, &want)
-	w.wantNotices("the parking is over", 0)
+	w.wantOutbox("the parking is over", 0)
 	if rows := w.due(w.claim(item.Ref.Shard)[0].Claim, store.MinKey(), want.DueAt).Rows; len(rows) != 1 {
 		w.t.Errorf("Due shows %+v, want the timer that lives again", rows)
 	}
@@ -277,16 +277,16 @@ func purgeMarked(w *world) {
 	if got := w.purge(100); got != 0 {
 		w.t.Fatalf("%d marked rows purged", got)
 	}
-	notices := w.wantNotices("expired, but not announced", n)
-	w.announced(notices[1].Mark, notices[3].Mark)
+	entries := w.wantOutbox("expired, but not published", n)
+	w.removeFromOutbox(entries[1].ID, entries[3].ID)
 	want := 0
 	if w.purges() {
 		want = 2
 	}
 	if got := w.purge(100); got != want {
-		w.t.Errorf("%d rows purged, want %d of the 2 that were announced", got, want)
+		w.t.Errorf("%d rows purged, want %d of the 2 that were published", got, want)
 	}
-	w.equal("first", w.wantNotices("left", n-2)[0], notices[0])
+	w.equal("first", w.wantOutbox("left", n-2)[0], entries[0])
 }
 
 func purgeLive(w *world) {

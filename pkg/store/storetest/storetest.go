@@ -114,7 +114,7 @@ func tests() []test {
 		advanceTests(),
 		dueTests(),
 		overdueTests(),
-		noticeTests(),
+		outboxTests(),
 		inspectTests(),
 		currentTests(),
 		finishTests(),

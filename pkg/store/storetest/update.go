@@ -209,7 +209,7 @@ func updateRevives(w *world) {
 	if rows := w.due(w.claim(w.ref("a").Shard)[0].Claim, store.MinKey(), want.DueAt).Rows; len(rows) != 1 {
 		w.t.Errorf("Due shows %+v, want the timer that lives again", rows)
 	}
-	if got := w.notices(); len(got) != 0 {
+	if got := w.outbox(); len(got) != 0 {
 		w.t.Errorf("the mark outlived the parking: %+v", got)
 	}
 }

@@ -318,10 +318,10 @@ func (w *world) overdueAll(q store.OverdueQuery) []store.OverdueShard {
 	return out
 }
 
-func (w *world) notices() []store.Notice {
+func (w *world) outbox() []store.OutboxEntry {
 	w.t.Helper()
-	out, err := w.store.Unannounced(w.ctx, w.allShards(), timer.MaxMillis, 1000)
-	w.check(err, "unannounced")
+	out, err := w.store.Outbox(w.ctx, w.allShards(), timer.MaxMillis, 1000)
+	w.check(err, "outbox")
 	return out
 }
 

@@ -26,7 +26,7 @@ const (
 )
 
 // putMark returns the part of a transaction that writes an outbox item.
-func (s *Store) putMark(m *store.Mark, at timer.Millis) *types.TransactWriteItem {
+func (s *Store) putMark(m *store.OutboxID, at timer.Millis) *types.TransactWriteItem {
 	it := markKey(m, at)
 	it[attrShard] = number(int64(m.Ref.Shard))
 	it.text(attrUUID, m.Ref.UUID.String())
@@ -37,20 +37,20 @@ func (s *Store) putMark(m *store.Mark, at timer.Millis) *types.TransactWriteItem
 	return &types.TransactWriteItem{Put: &types.Put{TableName: &s.options.History, Item: it}}
 }
 
-func markKey(m *store.Mark, at timer.Millis) item {
+func markKey(m *store.OutboxID, at timer.Millis) item {
 	return key(bucketOf(m.Ref.Shard), markSort(m, at))
 }
 
 // marked is an outbox item.
 type marked struct {
-	mark store.Mark
+	mark store.OutboxID
 	at   timer.Millis
 }
 
 func readMark(it item) (marked, error) {
 	read := reader{item: it}
 	m := marked{
-		mark: store.Mark{
+		mark: store.OutboxID{
 			Ref:        store.Ref{Shard: shard.ID(read.int(attrShard))},
 			Status:     timer.Status(read.text(attrStatus)),
 			Generation: timer.Generation(read.int(attrGeneration)),
@@ -65,13 +65,13 @@ func readMark(it item) (marked, error) {
 	return m, read.err
 }
 
-// Unannounced implements store.Shards. It queries each bucket that the shards belong to. An empty bucket costs one
+// Outbox implements store.Shards. It queries each bucket that the shards belong to. An empty bucket costs one
 // request.
-func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.Notice, error) {
+func (s *Store) Outbox(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.OutboxEntry, error) {
 	if len(shards) == 0 {
 		return nil, nil
 	}
-	if err := s.calls.Enter(ctx, "unannounced"); err != nil {
+	if err := s.calls.Enter(ctx, "outbox"); err != nil {
 		return nil, err
 	}
 	defer s.calls.Leave()
@@ -80,7 +80,7 @@ func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer
 		asked[id] = true
 	}
 	groups := turns(len(shards), func(i int) int64 { return bucketOf(shards[i]) })
-	found := make([][]store.Notice, len(groups))
+	found := make([][]store.OutboxEntry, len(groups))
 	refused := make([]error, len(groups))
 	err := s.each(len(groups), func(g int) (err error) {
 		found[g], err = s.bucket(ctx, bucketOf(shards[groups[g][0]]), asked, before, limit)
@@ -93,17 +93,17 @@ func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer
 		err = refused[0]
 	}
 	if err != nil {
-		return nil, fmt.Errorf("unannounced: %w", err)
+		return nil, fmt.Errorf("read outbox: %w", err)
 	}
 	out := slices.Concat(found...)
-	slices.SortStableFunc(out, func(a, b store.Notice) int { return cmp.Compare(a.MarkedAt, b.MarkedAt) })
+	slices.SortStableFunc(out, func(a, b store.OutboxEntry) int { return cmp.Compare(a.MarkedAt, b.MarkedAt) })
 	return out[:min(limit, len(out))], nil
 }
 
 // bucket reads the oldest outbox entries of one bucket that belong to the given shards.
 func (s *Store) bucket(
 	ctx context.Context, bucket int64, asked map[shard.ID]bool, before timer.Millis, limit int,
-) ([]store.Notice, error) {
+) ([]store.OutboxEntry, error) {
 	const older = "#shard_id = :bucket AND #sk BETWEEN :first AND :before"
 	in := dynamodb.QueryInput{
 		TableName: &s.options.History, Limit: aws.Int32(int32(limit)),
@@ -113,7 +113,7 @@ func (s *Store) bucket(
 			":bucket": number(bucket), ":first": text(markPrefix), ":before": text(markPrefix + timeText(before)),
 		},
 	}
-	var out []store.Notice
+	var out []store.OutboxEntry
 	for {
 		page, err := s.query(ctx, &in)
 		if err != nil {
@@ -129,19 +129,19 @@ func (s *Store) bucket(
 				marks = append(marks, m)
 			}
 		}
-		notices, err := s.notices(ctx, marks)
+		entries, err := s.outboxEntries(ctx, marks)
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, notices...); len(out) >= limit || page.LastEvaluatedKey == nil {
+		if out = append(out, entries...); len(out) >= limit || page.LastEvaluatedKey == nil {
 			return out[:min(limit, len(out))], nil
 		}
 		in.ExclusiveStartKey = page.LastEvaluatedKey
 	}
 }
 
-// notices reads the rows and history items of outbox items, and deletes stale outbox items.
-func (s *Store) notices(ctx context.Context, marks []marked) ([]store.Notice, error) {
+// outboxEntries reads the rows and history items of outbox items, and deletes stale outbox items.
+func (s *Store) outboxEntries(ctx context.Context, marks []marked) ([]store.OutboxEntry, error) {
 	var parked, dead []item
 	for i := range marks {
 		if marks[i].mark.Status == timer.StatusParked {
@@ -158,12 +158,12 @@ func (s *Store) notices(ctx context.Context, marks []marked) ([]store.Notice, er
 	if err != nil {
 		return nil, err
 	}
-	var out []store.Notice
+	var out []store.OutboxEntry
 	for i := range marks {
 		if missedRows[describeKey(timerKey(marks[i].mark.Ref))] != nil || missedEnds[describeKey(marks[i].deadKey())] != nil {
 			continue // a later query finds the entry again
 		}
-		n, stands, err := marks[i].notice(rows, ends)
+		n, stands, err := marks[i].outboxEntry(rows, ends)
 		if err != nil {
 			return nil, err
 		}
@@ -180,16 +180,16 @@ func (s *Store) notices(ctx context.Context, marks []marked) ([]store.Notice, er
 
 func (m *marked) deadKey() item { return historyKey(m.mark.Ref, m.mark.Generation, m.mark.Attempt) }
 
-// notice returns the outbox entry of an outbox item. stands is false if the outbox item is stale.
-func (m *marked) notice(rows, ends map[string]item) (n store.Notice, stands bool, err error) {
-	n = store.Notice{Mark: m.mark, MarkedAt: m.at}
+// outboxEntry returns the outbox entry of an outbox item. stands is false if the outbox item is stale.
+func (m *marked) outboxEntry(rows, ends map[string]item) (n store.OutboxEntry, stands bool, err error) {
+	n = store.OutboxEntry{ID: m.mark, MarkedAt: m.at}
 	if m.mark.Status == timer.StatusParked {
 		r, found, err := readRow(rows[describeKey(timerKey(m.mark.Ref))])
 		if err != nil || !found || !r.marked || r.markedAt != m.at || r.timer.Status != timer.StatusParked {
 			return n, false, err
 		}
 		n.Timer = r.timer
-		n.Mark.Generation, n.Mark.Attempt, n.Mark.Revision = r.timer.Generation, r.timer.Attempts, r.timer.Revision
+		n.ID.Generation, n.ID.Attempt, n.ID.Revision = r.timer.Generation, r.timer.Attempts, r.timer.Revision
 		return n, true, nil
 	}
 	it := ends[describeKey(m.deadKey())]
@@ -201,7 +201,7 @@ func (m *marked) notice(rows, ends map[string]item) (n store.Notice, stands bool
 		return n, false, err
 	}
 	n.Timer, err = readEnd(it)
-	n.Mark.Revision = n.Timer.Revision
+	n.ID.Revision = n.Timer.Revision
 	return n, true, err
 }
 
@@ -216,20 +216,20 @@ func distinct(keys []item) []item {
 	})
 }
 
-// Announced implements store.Shards.
-func (s *Store) Announced(ctx context.Context, marks []store.Mark) error {
-	if len(marks) == 0 {
+// RemoveFromOutbox implements store.Shards.
+func (s *Store) RemoveFromOutbox(ctx context.Context, ids []store.OutboxID) error {
+	if len(ids) == 0 {
 		return nil
 	}
-	if err := s.calls.Enter(ctx, "announced"); err != nil {
+	if err := s.calls.Enter(ctx, "remove from outbox"); err != nil {
 		return err
 	}
 	defer s.calls.Leave()
-	groups := turns(len(marks), func(i int) store.Ref { return marks[i].Ref })
-	left := make([]error, len(marks))
+	groups := turns(len(ids), func(i int) store.Ref { return ids[i].Ref })
+	left := make([]error, len(ids))
 	err := s.singly(groups, func(i int) error {
-		if err := s.unmark(ctx, &marks[i]); err != nil {
-			return fmt.Errorf("timer %s: %w", marks[i].Ref.UUID, err)
+		if err := s.unmark(ctx, &ids[i]); err != nil {
+			return fmt.Errorf("timer %s: %w", ids[i].Ref.UUID, err)
 		}
 		return nil
 	}, func(i int, err error) { left[i] = err })
@@ -239,13 +239,13 @@ func (s *Store) Announced(ctx context.Context, marks []store.Mark) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("announced: %w", err)
+		return fmt.Errorf("remove from outbox: %w", err)
 	}
 	return nil
 }
 
 // unmark removes an outbox entry, in both places. For a dead timer it sets the TTL.
-func (s *Store) unmark(ctx context.Context, m *store.Mark) error {
+func (s *Store) unmark(ctx context.Context, m *store.OutboxID) error {
 	table, at := s.options.History, historyKey(m.Ref, m.Generation, m.Attempt)
 	if m.Status == timer.StatusParked {
 		table, at = s.options.Table, timerKey(m.Ref)

@@ -8,37 +8,37 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-func noticeTests() []test {
+func outboxTests() []test {
 	return []test{
-		{"I14_DeadAndParkedTimersAreMarkedUntilAnnounced", noticesUntilAnnounced},
-		{"I14_OtherOutcomesLeaveNoMark", noticesOfOthers},
+		{"I14_DeadAndParkedTimersAreMarkedUntilPublished", outboxUntilPublished},
+		{"I14_OtherOutcomesLeaveNoMark", outboxOfOthers},
 		{"I14_PutRearmAndPurgeLeaveADeadMark", deadMarkStays},
 		{"I14_AParkedMarkGoesWithItsRow", parkedMarkGoes},
 		{"I14_AParkedMarkStaysWhileTheRowIsParked", parkedMarkStays},
-		{"Unannounced/OldestFirstWithinTheLimit", noticesOrder},
-		{"Unannounced/MarkedBeforeTheInstant", noticesBefore},
-		{"Unannounced/OnlyTheShardsAsked", noticesOfShards},
-		{"Unannounced/EachLifeHasItsOwnMark", noticesOfLives},
-		{"Announced/MarksAlreadyGoneArePassedOver", announcedTwice},
-		{"Announced/TakesOffOnlyTheMark", announcedOnly},
+		{"Outbox/OldestFirstWithinTheLimit", outboxOrder},
+		{"Outbox/MarkedBeforeTheInstant", outboxBefore},
+		{"Outbox/OnlyTheShardsAsked", outboxOfShards},
+		{"Outbox/EachLifeHasItsOwnMark", outboxOfLives},
+		{"RemoveFromOutbox/MarksAlreadyGoneArePassedOver", removedTwice},
+		{"RemoveFromOutbox/TakesOffOnlyTheMark", removedOnly},
 	}
 }
 
-func (w *world) announced(marks ...store.Mark) {
+func (w *world) removeFromOutbox(marks ...store.OutboxID) {
 	w.t.Helper()
-	w.check(w.store.Announced(w.ctx, marks), "announced")
+	w.check(w.store.RemoveFromOutbox(w.ctx, marks), "remove from outbox")
 }
 
-func (w *world) wantNotices(what string, n int) []store.Notice {
+func (w *world) wantOutbox(what string, n int) []store.OutboxEntry {
 	w.t.Helper()
-	got := w.notices()
+	got := w.outbox()
 	if len(got) != n {
-		w.t.Fatalf("%s: %d notices, want %d: %+v", what, len(got), n, got)
+		w.t.Fatalf("%s: %d entries, want %d: %+v", what, len(got), n, got)
 	}
 	return got
 }
 
-func noticesUntilAnnounced(w *world) {
+func outboxUntilPublished(w *world) {
 	for kind, status := range map[store.FinishKind]timer.Status{
 		store.FinishDead: timer.StatusDead, store.FinishParked: timer.StatusParked,
 	} {
@@ -50,42 +50,42 @@ func noticesUntilAnnounced(w *world) {
 			w.equal("the dead timer", want, ended(row, w.now, status, &f.Record))
 		}
 		for range 2 {
-			n := w.wantNotices(string(status), 1)[0]
-			w.equal("notice", n.Timer, want)
-			if n.Mark.Status != status || n.Mark.Ref != f.Ref || n.MarkedAt != w.now || n.Timer.LastError != f.Record.Error {
-				w.t.Errorf("notice is %+v", n)
+			n := w.wantOutbox(string(status), 1)[0]
+			w.equal("entry", n.Timer, want)
+			if n.ID.Status != status || n.ID.Ref != f.Ref || n.MarkedAt != w.now || n.Timer.LastError != f.Record.Error {
+				w.t.Errorf("entry is %+v", n)
 			}
-			if status == timer.StatusDead && (n.Mark.Generation != row.Generation || n.Mark.Attempt != f.Record.Attempt) {
-				w.t.Errorf("mark of a dead timer is %+v", n.Mark)
+			if status == timer.StatusDead && (n.ID.Generation != row.Generation || n.ID.Attempt != f.Record.Attempt) {
+				w.t.Errorf("mark of a dead timer is %+v", n.ID)
 			}
-			if status == timer.StatusParked && n.Mark.Revision != f.Next {
-				w.t.Errorf("mark of a parked timer is %+v", n.Mark)
+			if status == timer.StatusParked && n.ID.Revision != f.Next {
+				w.t.Errorf("mark of a parked timer is %+v", n.ID)
 			}
 		}
-		w.announced(w.notices()[0].Mark)
-		w.wantNotices("announced", 0)
+		w.removeFromOutbox(w.outbox()[0].ID)
+		w.wantOutbox("removed", 0)
 		w.equal("timer", w.mustGet(f.Ref), want)
 	}
 }
 
-func noticesOfOthers(w *world) {
+func outboxOfOthers(w *world) {
 	for _, kind := range []store.FinishKind{
 		store.FinishDone, store.FinishRescheduled, store.FinishRetry, store.FinishLeased, store.FinishPostponed,
 	} {
 		t := w.put(fmt.Sprint(kind), w.now)
 		w.end(&t, kind)
 	}
-	w.wantNotices("no one died", 0)
+	w.wantOutbox("no one died", 0)
 }
 
 func deadMarkStays(w *world) {
 	t := w.put("a", w.now)
 	f := w.end(&t, store.FinishDead)
-	mark := w.wantNotices("dead", 1)[0]
+	mark := w.wantOutbox("dead", 1)[0]
 
 	same := func(what string) {
 		w.t.Helper()
-		w.equal(what, w.wantNotices(what, 1)[0], mark)
+		w.equal(what, w.wantOutbox(what, 1)[0], mark)
 	}
 	out, err := w.store.Rearm(w.ctx, w.now, []store.Rearm{{Ref: f.Ref, Revision: w.next(), ExecuteAt: w.now + hour}})
 	w.check(err, "rearm")
@@ -103,8 +103,8 @@ func deadMarkStays(w *world) {
 	w.check(err, "purge")
 	same("purged")
 	w.now = present
-	w.announced(mark.Mark)
-	w.wantNotices("announced", 0)
+	w.removeFromOutbox(mark.ID)
+	w.wantOutbox("removed", 0)
 }
 
 func parkedMarkGoes(w *world) {
@@ -130,16 +130,16 @@ func parkedMarkGoes(w *world) {
 	} {
 		t := w.put(what, w.now)
 		t = w.move(&t, store.FinishParked)
-		w.wantNotices(what+": parked", 1)
+		w.wantOutbox(what+": parked", 1)
 		leave(&t)
-		w.wantNotices(what, 0)
+		w.wantOutbox(what, 0)
 	}
 }
 
 func parkedMarkStays(w *world) {
 	t := w.put("a", w.now)
 	t = w.move(&t, store.FinishParked)
-	before := w.wantNotices("parked", 1)[0]
+	before := w.wantOutbox("parked", 1)[0]
 	// Refused operations and reads do not change the entry.
 	keep := w.putOp("a", w.now)
 	keep.OnConflict = store.Keep
@@ -149,7 +149,7 @@ func parkedMarkStays(w *world) {
 	miss := w.finishOp(&t, store.FinishDone)
 	miss.If.Revision++
 	w.wantErr(w.finish(miss), store.ErrConflict, "finish")
-	w.equal("notice", w.wantNotices("still parked", 1)[0], before)
+	w.equal("entry", w.wantOutbox("still parked", 1)[0], before)
 }
 
 // marked creates dead and parked timers alternately, one a minute, the first a minute from now.
@@ -170,11 +170,11 @@ func (w *world) marked(n int) []string {
 	return made
 }
 
-func noticesOrder(w *world) {
+func outboxOrder(w *world) {
 	want := w.marked(9)
 	for limit := 1; limit <= 10; limit++ {
-		got, err := w.store.Unannounced(w.ctx, w.allShards(), timer.MaxMillis, limit)
-		w.check(err, "unannounced")
+		got, err := w.store.Outbox(w.ctx, w.allShards(), timer.MaxMillis, limit)
+		w.check(err, "outbox")
 		var names []string
 		for _, n := range got {
 			names = append(names, n.Timer.ID)
@@ -183,39 +183,39 @@ func noticesOrder(w *world) {
 	}
 }
 
-func noticesBefore(w *world) {
+func outboxBefore(w *world) {
 	first := w.now
 	w.marked(4)
 	for before, n := range map[timer.Millis]int{
 		first: 0, first + minute: 0, first + minute + 1: 1, first + 2*minute: 1, first + 2*minute + 1: 2, w.now + 1: 4,
 	} {
-		got, err := w.store.Unannounced(w.ctx, w.allShards(), before, 100)
-		w.check(err, "unannounced")
+		got, err := w.store.Outbox(w.ctx, w.allShards(), before, 100)
+		w.check(err, "outbox")
 		if len(got) != n {
-			w.t.Errorf("marked before %s: %d notices, want %d", before, len(got), n)
+			w.t.Errorf("marked before %s: %d entries, want %d", before, len(got), n)
 		}
 	}
 }
 
-func noticesOfShards(w *world) {
+func outboxOfShards(w *world) {
 	w.marked(12)
 	seen := 0
 	for _, id := range w.allShards() {
-		got, err := w.store.Unannounced(w.ctx, []shard.ID{id}, timer.MaxMillis, 100)
-		w.check(err, "unannounced")
+		got, err := w.store.Outbox(w.ctx, []shard.ID{id}, timer.MaxMillis, 100)
+		w.check(err, "outbox")
 		for _, n := range got {
 			seen++
-			if n.Mark.Ref.Shard != id || w.ref(n.Timer.ID) != n.Mark.Ref {
-				w.t.Errorf("shard %s shows %+v", id, n.Mark)
+			if n.ID.Ref.Shard != id || w.ref(n.Timer.ID) != n.ID.Ref {
+				w.t.Errorf("shard %s shows %+v", id, n.ID)
 			}
 		}
 	}
 	if seen != 12 {
-		w.t.Errorf("%d notices in all shards, want 12", seen)
+		w.t.Errorf("%d entries in all shards, want 12", seen)
 	}
 }
 
-func noticesOfLives(w *world) {
+func outboxOfLives(w *world) {
 	for range 3 {
 		w.now += minute
 		t := w.put("a", w.now)
@@ -224,55 +224,55 @@ func noticesOfLives(w *world) {
 	t := w.put("a", w.now)
 	w.now += minute
 	w.move(&t, store.FinishParked)
-	all := w.wantNotices("four lives", 4)
-	w.announced(all[1].Mark)
-	rest := w.wantNotices("three are left", 3)
+	all := w.wantOutbox("four lives", 4)
+	w.removeFromOutbox(all[1].ID)
+	rest := w.wantOutbox("three are left", 3)
 	w.equal("first", rest[0], all[0])
 	w.equal("third", rest[1], all[2])
 	w.equal("parked", rest[2], all[3])
-	w.announced(all[3].Mark, all[0].Mark)
-	w.equal("last", w.wantNotices("one is left", 1)[0], all[2])
+	w.removeFromOutbox(all[3].ID, all[0].ID)
+	w.equal("last", w.wantOutbox("one is left", 1)[0], all[2])
 }
 
-func announcedTwice(w *world) {
+func removedTwice(w *world) {
 	w.marked(4)
-	all := w.wantNotices("marked", 4)
-	w.announced(all[0].Mark, all[1].Mark)
-	w.announced(all[1].Mark, all[2].Mark, all[0].Mark)
-	left := w.wantNotices("one is left", 1)
+	all := w.wantOutbox("marked", 4)
+	w.removeFromOutbox(all[0].ID, all[1].ID)
+	w.removeFromOutbox(all[1].ID, all[2].ID, all[0].ID)
+	left := w.wantOutbox("one is left", 1)
 	w.equal("the last", left[0], all[3])
 	// Ids of timers that never existed, of other attempts, and of other states.
-	strange := all[3].Mark
+	strange := all[3].ID
 	strange.Generation++
 	strange.Revision++
 	strange.Attempt++
-	w.announced(strange, store.Mark{Ref: w.ref("nobody"), Status: timer.StatusDead, Generation: 1, Attempt: 1},
-		store.Mark{Ref: w.ref("nobody"), Status: timer.StatusParked, Revision: 1})
-	w.equal("the last", w.wantNotices("still left", 1)[0], all[3])
+	w.removeFromOutbox(strange, store.OutboxID{Ref: w.ref("nobody"), Status: timer.StatusDead, Generation: 1, Attempt: 1},
+		store.OutboxID{Ref: w.ref("nobody"), Status: timer.StatusParked, Revision: 1})
+	w.equal("the last", w.wantOutbox("still left", 1)[0], all[3])
 
 	// A row that was parked a second time has a new revision: the id of the old entry does not remove the new one.
 	t, _ := w.row(w.ref("marked 1"))
 	w.check(w.update(w.ref(t.ID), timer.Patch{}).Err, "update")
 	t, _ = w.row(w.ref(t.ID))
 	w.move(&t, store.FinishParked)
-	w.announced(all[3].Mark)
-	w.wantNotices("parked anew", 1)
+	w.removeFromOutbox(all[3].ID)
+	w.wantOutbox("parked anew", 1)
 }
 
-func announcedOnly(w *world) {
+func removedOnly(w *world) {
 	dead, parked := w.put("dead", w.now), w.put("parked", w.now)
 	w.end(&dead, store.FinishDead)
 	parked = w.move(&parked, store.FinishParked)
 	dead = w.mustGet(w.ref("dead"))
 	history := w.history(w.ref("dead"))
 	w.now += minute
-	for _, n := range w.wantNotices("marked", 2) {
-		w.announced(n.Mark)
+	for _, n := range w.wantOutbox("marked", 2) {
+		w.removeFromOutbox(n.ID)
 	}
 	w.wantRow(w.ref("parked"), &parked)
 	w.equal("the dead timer", w.mustGet(w.ref("dead")), dead)
 	w.equal("history", w.history(w.ref("dead")), history)
 	if got := w.due(w.claim(w.ref("parked").Shard)[0].Claim, store.MinKey(), w.now).Rows; len(got) != 0 {
-		w.t.Errorf("an announced parked row is due: %+v", got)
+		w.t.Errorf("a removed parked row is due: %+v", got)
 	}
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Unannounced implements store.Shards.
-func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.Notice, error) {
+// Outbox implements store.Shards.
+func (s *Store) Outbox(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.OutboxEntry, error) {
 	if len(shards) == 0 {
 		return nil, nil
 	}
-	if err := s.lock(ctx, "unannounced"); err != nil {
+	if err := s.lock(ctx, "outbox"); err != nil {
 		return nil, err
 	}
 	defer s.db.mu.Unlock()
-	var out []store.Notice
+	var out []store.OutboxEntry
 	for _, id := range shards {
 		sh := s.db.shards[id]
 		if sh == nil {
@@ -30,19 +30,19 @@ func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer
 			if key.at >= before || n == limit {
 				break
 			}
-			out = append(out, on.notice(id))
+			out = append(out, on.outboxEntry(id))
 			n++
 		}
 	}
-	slices.SortStableFunc(out, func(a, b store.Notice) int { return cmp.Compare(a.MarkedAt, b.MarkedAt) })
+	slices.SortStableFunc(out, func(a, b store.OutboxEntry) int { return cmp.Compare(a.MarkedAt, b.MarkedAt) })
 	return out[:min(limit, len(out))], nil
 }
 
-func (on markOn) notice(id shard.ID) store.Notice {
+func (on markOn) outboxEntry(id shard.ID) store.OutboxEntry {
 	if on.parked != nil {
 		t := on.parked.timer
-		return store.Notice{
-			Mark: store.Mark{
+		return store.OutboxEntry{
+			ID: store.OutboxID{
 				Ref:        store.Ref{Shard: id, UUID: t.UUID},
 				Status:     timer.StatusParked,
 				Generation: t.Generation,
@@ -53,8 +53,8 @@ func (on markOn) notice(id shard.ID) store.Notice {
 			MarkedAt: on.parked.mark.at,
 		}
 	}
-	return store.Notice{
-		Mark: store.Mark{
+	return store.OutboxEntry{
+		ID: store.OutboxID{
 			Ref:        on.dead.entry.Ref,
 			Status:     timer.StatusDead,
 			Generation: on.dead.entry.Generation,
@@ -66,16 +66,16 @@ func (on markOn) notice(id shard.ID) store.Notice {
 	}
 }
 
-// Announced implements store.Shards.
-func (s *Store) Announced(ctx context.Context, marks []store.Mark) error {
-	if len(marks) == 0 {
+// RemoveFromOutbox implements store.Shards.
+func (s *Store) RemoveFromOutbox(ctx context.Context, ids []store.OutboxID) error {
+	if len(ids) == 0 {
 		return nil
 	}
-	if err := s.lock(ctx, "announced"); err != nil {
+	if err := s.lock(ctx, "remove from outbox"); err != nil {
 		return err
 	}
 	defer s.db.mu.Unlock()
-	for _, m := range marks {
+	for _, m := range ids {
 		sh := s.db.shards[m.Ref.Shard]
 		if sh == nil {
 			continue
@@ -89,7 +89,7 @@ func (s *Store) Announced(ctx context.Context, marks []store.Mark) error {
 	return nil
 }
 
-func (sh *shardState) unmarkParked(m store.Mark) {
+func (sh *shardState) unmarkParked(m store.OutboxID) {
 	r, ok := sh.rows.get(m.Ref.UUID)
 	if !ok || !r.mark.set || r.timer.Revision != m.Revision {
 		return
@@ -98,7 +98,7 @@ func (sh *shardState) unmarkParked(m store.Mark) {
 	r.mark = mark{}
 }
 
-func (db *Database) unmarkDead(sh *shardState, m store.Mark) {
+func (db *Database) unmarkDead(sh *shardState, m store.OutboxID) {
 	h := sh.byAttempt[attemptKey{m.Ref.UUID, m.Generation, m.Attempt}]
 	if h == nil || !h.mark.set {
 		return

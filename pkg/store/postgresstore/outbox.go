@@ -29,25 +29,25 @@ WHERE ` + byAttempt + `
 	AND CASE WHEN h.marked_at IS NULL THEN false ELSE true END`}
 )
 
-// Unannounced implements store.Shards.
-func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.Notice, error) {
+// Outbox implements store.Shards.
+func (s *Store) Outbox(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.OutboxEntry, error) {
 	if len(shards) == 0 {
 		return nil, nil
 	}
 	args := [][]byte{int8s(len(shards), func(i int) int64 { return int64(shards[i]) }), instantValue(before), int8Value(int64(limit))}
-	var out []store.Notice
+	var out []store.OutboxEntry
 	err := s.read(ctx, "read outbox entries", func(c *conn) error {
 		out = nil
 		var scan scanner
 		read := func(r *record) {
-			var n store.Notice
+			var n store.OutboxEntry
 			n.MarkedAt, _ = r.instant()
-			n.Timer, n.Mark.Ref.Shard = scan.timer(r)
-			n.Mark.Ref.UUID = n.Timer.UUID
-			n.Mark.Status = n.Timer.Status
-			n.Mark.Generation = n.Timer.Generation
-			n.Mark.Attempt = n.Timer.Attempts
-			n.Mark.Revision = n.Timer.Revision
+			n.Timer, n.ID.Ref.Shard = scan.timer(r)
+			n.ID.Ref.UUID = n.Timer.UUID
+			n.ID.Status = n.Timer.Status
+			n.ID.Generation = n.Timer.Generation
+			n.ID.Attempt = n.Timer.Attempts
+			n.ID.Revision = n.Timer.Revision
 			out = append(out, n)
 		}
 		return c.exchange(ctx,
@@ -57,17 +57,17 @@ func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(out, func(a, b store.Notice) int { return cmp.Compare(a.MarkedAt, b.MarkedAt) })
+	slices.SortStableFunc(out, func(a, b store.OutboxEntry) int { return cmp.Compare(a.MarkedAt, b.MarkedAt) })
 	return out[:min(limit, len(out))], nil
 }
 
-// Announced implements store.Shards.
-func (s *Store) Announced(ctx context.Context, marks []store.Mark) error {
-	if len(marks) == 0 {
+// RemoveFromOutbox implements store.Shards.
+func (s *Store) RemoveFromOutbox(ctx context.Context, ids []store.OutboxID) error {
+	if len(ids) == 0 {
 		return nil
 	}
-	sorted := slices.SortedFunc(slices.Values(marks), func(a, b store.Mark) int { return byRef(a.Ref, b.Ref) })
-	var parked, dead []store.Mark
+	sorted := slices.SortedFunc(slices.Values(ids), func(a, b store.OutboxID) int { return byRef(a.Ref, b.Ref) })
+	var parked, dead []store.OutboxID
 	for _, m := range sorted {
 		if m.Status == timer.StatusParked {
 			parked = append(parked, m)

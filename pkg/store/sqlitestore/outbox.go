@@ -24,23 +24,23 @@ ORDER BY marked_at LIMIT ?`
 WHERE shard = ? AND uuid = ? AND generation = ? AND attempt = ? AND marked_at IS NOT NULL`
 )
 
-// Unannounced implements store.Shards.
-func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.Notice, error) {
+// Outbox implements store.Shards.
+func (s *Store) Outbox(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.OutboxEntry, error) {
 	if len(shards) == 0 {
 		return nil, nil
 	}
-	var out []store.Notice
+	var out []store.OutboxEntry
 	list := shardsJSON(shards)
 	err := s.read(ctx, "read outbox entries", func(c *conn) error {
 		read := func(rows *sql.Rows) error {
-			var n store.Notice
+			var n store.OutboxEntry
 			var err error
-			n.Timer, n.Mark.Ref.Shard, err = c.scanTimer(rows, &n.MarkedAt)
-			n.Mark.Ref.UUID = n.Timer.UUID
-			n.Mark.Status = n.Timer.Status
-			n.Mark.Generation = n.Timer.Generation
-			n.Mark.Attempt = n.Timer.Attempts
-			n.Mark.Revision = n.Timer.Revision
+			n.Timer, n.ID.Ref.Shard, err = c.scanTimer(rows, &n.MarkedAt)
+			n.ID.Ref.UUID = n.Timer.UUID
+			n.ID.Status = n.Timer.Status
+			n.ID.Generation = n.Timer.Generation
+			n.ID.Attempt = n.Timer.Attempts
+			n.ID.Revision = n.Timer.Revision
 			out = append(out, n)
 			return err
 		}
@@ -56,17 +56,17 @@ func (s *Store) Unannounced(ctx context.Context, shards []shard.ID, before timer
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(out, func(a, b store.Notice) int { return cmp.Compare(a.MarkedAt, b.MarkedAt) })
+	slices.SortStableFunc(out, func(a, b store.OutboxEntry) int { return cmp.Compare(a.MarkedAt, b.MarkedAt) })
 	return out[:min(limit, len(out))], nil
 }
 
-// Announced implements store.Shards.
-func (s *Store) Announced(ctx context.Context, marks []store.Mark) error {
-	if len(marks) == 0 {
+// RemoveFromOutbox implements store.Shards.
+func (s *Store) RemoveFromOutbox(ctx context.Context, ids []store.OutboxID) error {
+	if len(ids) == 0 {
 		return nil
 	}
-	return s.write(ctx, "remove outbox entries", len(marks), 0, func(c *conn) error {
-		for _, m := range marks {
+	return s.write(ctx, "remove outbox entries", len(ids), 0, func(c *conn) error {
+		for _, m := range ids {
 			var err error
 			if m.Status == timer.StatusParked {
 				_, err = c.exec(unmarkParked, m.Ref.Shard, m.Ref.UUID[:], m.Revision)
