@@ -195,7 +195,7 @@ func TestOwnTopicThatIsNotThere(t *testing.T) {
 	}
 	m := await(t, dead, 1, w.about(event.TypeDead, "never"))[0]
 	if n := data[event.Notice](t, &m); n.Topic != "missing.never" || n.Reason != grave.LastError {
-		t.Errorf("announced as %+v", n)
+		t.Errorf("published as %+v", n)
 	}
 	w.reaches(t, "later", func(t *client.Timer) bool { return t.Attempts > 0 })
 	stream := w.capture(t, "missing.later")

@@ -183,7 +183,7 @@ func (w *World) settle(ctx context.Context) bool {
 		sleep(ctx, time.Second)
 		counts, err := handle.Count(ctx, timer.SystemClock())
 		if err == nil && counts.Pending == 0 && w.late.Load() == 0 && w.oracle.quiet() {
-			// Results and announcements follow the rows. When all shards are idle, schedulers read the outbox every 30
+			// Results and dead events follow the rows. When all shards are idle, schedulers read the outbox every 30
 			// s.
 			sleep(ctx, 45*time.Second)
 			return true

@@ -74,10 +74,10 @@ level=WARN msg="service failing, retrying" operation=read error=down
 
 // TestAnOperationThatIsNotTriedAgain: such an operation prevents an outage from ending for only a minute.
 func TestAnOperationThatIsNotTriedAgain(t *testing.T) {
-	inBubble(t, `level=WARN msg="service failing, retrying" operation="announce dead timer" error=down
+	inBubble(t, `level=WARN msg="service failing, retrying" operation="publish outbox" error=down
 level=INFO msg="service recovered" failures=2 after=1m0s
 `, func(l *outage.Log) {
-		l.Failed("announce dead timer", errDown)
+		l.Failed("publish outbox", errDown)
 		l.Failed("read", errDown)
 		for range 100 {
 			time.Sleep(time.Second)

@@ -47,12 +47,12 @@ func (s *Service) publishEntryEvent(
 ) error {
 	e, err := noticeOf(s.config.Source, t, at)
 	if err != nil {
-		s.recordFailure("announce", err)
+		s.recordFailure("publish outbox entry", err)
 		return err
 	}
 	m, err := s.message(e, ref.Shard, "")
 	if err != nil {
-		s.recordFailure("announce", err)
+		s.recordFailure("publish outbox entry", err)
 		return err
 	}
 	job := send(s.dead, m)

@@ -17,7 +17,7 @@ const minSweepDelay = 250 * time.Millisecond
 
 // String returns the name of an operation in logs and metrics.
 func (e operation) String() string {
-	return [...]string{"publish", "poll", "sweep", "floor", "advance", "announce", "claim", "none"}[e]
+	return [...]string{"publish", "poll", "sweep", "floor", "advance", "outbox", "claim", "none"}[e]
 }
 
 // start begins an operation. The caller has checked that it does not run.
