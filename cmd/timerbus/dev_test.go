@@ -161,7 +161,7 @@ func TestSettingsFromAFile(t *testing.T) {
 	b, _ := dev(t, filepath.Join(folder, "data"))
 	b.see(t, b.stderr, `DEBUG partition opened .*partition=2`)
 	b.stop(t)
-	if !strings.Contains(b.stderr.String(), "DEBUG part stopped") || strings.Contains(b.stderr.String(), "partition=3") {
+	if !strings.Contains(b.stderr.String(), "DEBUG component stopped") || strings.Contains(b.stderr.String(), "partition=3") {
 		t.Errorf("log: %s", b.stderr)
 	}
 }

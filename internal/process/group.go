@@ -60,7 +60,7 @@ func (g *Group) Run(ctx context.Context) error {
 		g.Logger.Info("draining", "reason", context.Cause(ctx).Error(), "timeout", g.Drain.String())
 	case dead := <-deaths:
 		failure = dead.exitError()
-		g.Logger.Error("part died, stopping all", "part", dead.Name, "error", failure)
+		g.Logger.Error("component failed, stopping all", "component", dead.Name, "error", failure)
 	}
 	return errors.Join(failure, g.stop(ctx, components))
 }
@@ -103,7 +103,7 @@ func (g *Group) stop(ctx context.Context, components []*running) error {
 			continue // the component that died, or one that ended at the same time
 		}
 		failures = append(failures, r.stop(ctx))
-		g.Logger.Debug("part stopped", "part", r.Name)
+		g.Logger.Debug("component stopped", "component", r.Name)
 	}
 	return errors.Join(failures...)
 }

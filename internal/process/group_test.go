@@ -24,7 +24,7 @@ func (d *diary) note(entry string) {
 	d.entries = append(d.entries, entry)
 }
 
-// obedient is a part that stops when its context ends.
+// obedient is a component that stops when its context ends.
 func (d *diary) obedient(name string) Component {
 	return Component{Name: name, Run: func(ctx context.Context) error {
 		<-ctx.Done()

@@ -168,14 +168,14 @@ func (r *Readiness) log(before []*ComponentError, starting bool, now time.Durati
 		switch {
 		case i >= 0 && before[i].Degrades == f.Degrades:
 		case f.Degrades:
-			r.logger.Log(context.Background(), slog.LevelWarn, "degraded", "part", f.Component, "reason", f.Reason, "error", f.Cause)
+			r.logger.Log(context.Background(), slog.LevelWarn, "degraded", "component", f.Component, "reason", f.Reason, "error", f.Cause)
 		default:
-			r.logger.Log(context.Background(), level, "not ready", "part", f.Component, "reason", f.Reason, "error", f.Cause)
+			r.logger.Log(context.Background(), level, "not ready", "component", f.Component, "reason", f.Reason, "error", f.Cause)
 		}
 	}
 	for _, f := range before {
 		if !slices.ContainsFunc(r.last, f.same) {
-			r.logger.Info("part recovered", "part", f.Component, "reason", f.Reason, "after", now-f.began)
+			r.logger.Info("component recovered", "component", f.Component, "reason", f.Reason, "after", now-f.began)
 		}
 	}
 }

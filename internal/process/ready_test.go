@@ -59,7 +59,7 @@ func TestReadinessAsksAtMostOnceASecond(t *testing.T) {
 	})
 }
 
-// part is a part of a process under test.
+// part is a component of a process under test.
 type part struct {
 	mu    sync.Mutex
 	err   error
@@ -137,7 +137,7 @@ func TestReadinessWithoutAPartThatOnlyDegrades(t *testing.T) {
 		}
 		bus.set(nil, false)
 		want("with both", "", http.StatusOK)
-		for line, n := range map[string]int{`msg=degraded part=bus`: 1, `msg="not ready" part=store`: 1, `msg="part recovered" part=bus`: 1, `msg="part recovered" part=store`: 1} {
+		for line, n := range map[string]int{`msg=degraded component=bus`: 1, `msg="not ready" component=store`: 1, `msg="component recovered" component=bus`: 1, `msg="component recovered" component=store`: 1} {
 			if got := strings.Count(log.String(), line); got != n {
 				t.Errorf("%d lines with %s, want %d:\n%s", got, line, n, &log)
 			}
