@@ -229,7 +229,7 @@ func (s *forgetfulLeases) Finish(ctx context.Context, now timer.Millis, items []
 	return s.Store.Finish(ctx, now, items)
 }
 
-// quieting pauses before a suspect's third and later starts. Its process begins no other delivery during the pause.
+// quieting pauses before a quarantined timer's third and later starts. Its process begins no other delivery during the pause.
 type quieting struct {
 	dispatcher.Store
 

@@ -33,7 +33,7 @@ func (o *oracle) checkPrompt(s *opState, d *delivered) {
 		return
 	}
 	if o.world.plan.Circuit > 0 && o.seen[d.attempt()] != nil {
-		return // it is a suspect, and waits while the circuit of its host is open
+		return // it is quarantined, and waits while the circuit of its host is open
 	}
 	if d.Attempt > 1 && o.killedAtItsAnswer(d.attempt().of(d.Attempt-1)) {
 		return // the hint of this attempt may be lost, so a sweep finds it

@@ -49,7 +49,7 @@ func (s *Service) checkLoop(ctx context.Context) {
 // check is the row check (I7). Each delivery in batch has a slot, and its due time has come. check reads the rows, and
 // immediately starts the deliveries whose row has the revision of the event.
 //
-// A delivery found to be a suspect is not started: it waits for a group, and then its row is read again. That read counts
+// A delivery that must be quarantined is not started: it waits for a group, and then its row is read again. That read counts
 // its start, even if its event was not redelivered. The row of any other redelivered event is read twice: the first read
 // does not count a start, because the delivery may still be postponed; the second one does, and is the row check (I13).
 //

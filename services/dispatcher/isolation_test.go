@@ -353,9 +353,9 @@ func TestI13_APoisonTimerThatItsHostRefusesIsParked(t *testing.T) {
 	})
 }
 
-// While one call tries whether a host answers again, a suspect that calls the same host waits for the result, and no
-// other delivery waits for the suspect.
-func TestI13_ASuspectWhoseHostIsBeingTriedHoldsNobodyUp(t *testing.T) {
+// While one call tries whether a host answers again, a quarantined timer that calls the same host waits for the result, and no
+// other delivery waits for the quarantined timer.
+func TestI13_AQuarantinedTimerWhoseHostIsBeingTriedHoldsNobodyUp(t *testing.T) {
 	for starts, redelivered := range map[int]bool{2: false, 1: true} {
 		inWorld(t, func(w *world) {
 			w.byHost(map[string]func(context.Context) dispatcher.Answer{

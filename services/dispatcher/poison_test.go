@@ -96,18 +96,18 @@ func TestI13_APoisonTimerIsParkedAndHarmsNobody(t *testing.T) {
 	}
 }
 
-// TestI13_SuspectsRunInGroups: groups get smaller with the number of starts, and other timers are not delayed. The last
+// TestI13_QuarantinedTimersRunInGroups: groups get smaller with the number of starts, and other timers are not delayed. The last
 // two starts are made alone.
-func TestI13_SuspectsRunInGroups(t *testing.T) {
-	const suspects = 64
+func TestI13_QuarantinedTimersRunInGroups(t *testing.T) {
+	const quarantined = 64
 	for starts, c := range map[int]struct {
 		redelivered bool
 		group       int
 		late        time.Duration // of other timers
 	}{
-		1: {redelivered: true, group: 32}, // grows when a suspect has a result
+		1: {redelivered: true, group: 32}, // grows when a quarantined timer has a result
 		2: {group: 4},
-		// The running deliveries end first, then the suspect runs alone: twice 600 ms, and the time between deliveries.
+		// The running deliveries end first, then the quarantined timer runs alone: twice 600 ms, and the time between deliveries.
 		3: {group: 1, late: 1400 * time.Millisecond},
 	} {
 		t.Run(fmt.Sprint("after ", starts), func(t *testing.T) {
@@ -139,25 +139,25 @@ func TestI13_SuspectsRunInGroups(t *testing.T) {
 				n := w.start(func(cfg *dispatcher.Config) {
 					cfg.Redelivered = func(*bus.Delivery) bool { return c.redelivered }
 				})
-				for i := range suspects {
+				for i := range quarantined {
 					id := fmt.Sprint("suspect", i)
 					w.put(id, time.Second, nil)
 					w.count(id, starts)
 				}
 				for i := range 20 {
-					// Another host, because suspects hold permits of theirs while their rows are read for the first time.
+					// Another host, because quarantined timers hold permits of theirs while their rows are read for the first time.
 					w.put(fmt.Sprint("other", i), time.Second+time.Duration(i)*50*time.Millisecond, func(s *timer.Spec) {
 						s.CallbackURL = "http://other.test/"
 					})
 				}
-				w.pass(time.Second + time.Duration(suspects/c.group)*1300*time.Millisecond)
+				w.pass(time.Second + time.Duration(quarantined/c.group)*1300*time.Millisecond)
 				if most != c.group {
-					t.Errorf("%d suspects ran at once, want %d", most, c.group)
+					t.Errorf("%d quarantined timers ran at once, want %d", most, c.group)
 				}
 				if alone := c.group == 1; alone != (beside == 0) {
-					t.Errorf("%d other deliveries ran concurrently with suspects", beside)
+					t.Errorf("%d other deliveries ran concurrently with quarantined timers", beside)
 				}
-				for i := range suspects {
+				for i := range quarantined {
 					w.wantStatus(fmt.Sprint("suspect", i), timer.StatusDone)
 				}
 				for i := range 20 {
@@ -173,7 +173,7 @@ func TestI13_SuspectsRunInGroups(t *testing.T) {
 	}
 }
 
-func TestI13_ALongSuspectHoldsNobodyUp(t *testing.T) {
+func TestI13_ALongQuarantinedTimerHoldsNobodyUp(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.answer = func(ctx context.Context, c call) dispatcher.Answer {
 			if c.id[0] == 's' {
@@ -198,7 +198,7 @@ func TestI13_ALongSuspectHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-func TestI13_SuspectsNearTheirLastStartAreApartFromEachOtherEvenLeased(t *testing.T) {
+func TestI13_QuarantinedTimersNearTheirLastStartAreApartFromEachOtherEvenLeased(t *testing.T) {
 	for starts, want := range map[int]int{2: 3, 3: 1, 4: 1} {
 		inWorld(t, func(w *world) {
 			running, most := 0, 0

@@ -198,7 +198,7 @@ func TestI13_AnOutageSlowsNoDeliveries(t *testing.T) {
 }
 
 // TestI13_GroupsGrowWhileNothingCrashes: ten processes are killed twice, so that all deliveries that were in flight are
-// suspects. The bus redelivers their messages AckWait after the second kill.
+// quarantined timers. The bus redelivers their messages AckWait after the second kill.
 func TestI13_GroupsGrowWhileNothingCrashes(t *testing.T) {
 	inRecovery(t, 10, 1, 1500*time.Millisecond, func(c *dispatcher.Config) {
 		c.Drain = time.Millisecond
@@ -218,9 +218,9 @@ func TestI13_GroupsGrowWhileNothingCrashes(t *testing.T) {
 	})
 }
 
-// TestI13_APoisonTimerAmongManySuspectsIsParked: the poison timer crashes its process together with 600 others, and
+// TestI13_APoisonTimerAmongManyQuarantinedTimersIsParked: the poison timer crashes its process together with 600 others, and
 // later in a group that has grown.
-func TestI13_APoisonTimerAmongManySuspectsIsParked(t *testing.T) {
+func TestI13_APoisonTimerAmongManyQuarantinedTimersIsParked(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const innocents = 600
 		for i := range innocents {
@@ -248,9 +248,9 @@ func TestI13_APoisonTimerAmongManySuspectsIsParked(t *testing.T) {
 	})
 }
 
-// TestI13_SuspectsDoNotLowerTheRate: a process at full load is killed twice. A second after the bus redelivers its
+// TestI13_QuarantinedTimersDoNotLowerTheRate: a process at full load is killed twice. A second after the bus redelivers its
 // messages, it makes as many calls as before.
-func TestI13_SuspectsDoNotLowerTheRate(t *testing.T) {
+func TestI13_QuarantinedTimersDoNotLowerTheRate(t *testing.T) {
 	const (
 		takes = 1500 * time.Millisecond
 		full  = 1024 * 3 * time.Second / takes // calls in 3 s by a process with 1,024 messages
@@ -277,9 +277,9 @@ func TestI13_SuspectsDoNotLowerTheRate(t *testing.T) {
 	})
 }
 
-// TestI13_RefusedTimersAreNoSuspects: a process that has 10,000 timers of one host is killed twice. Nearly all of them
+// TestI13_RefusedTimersAreNotQuarantined: a process that has 10,000 timers of one host is killed twice. Nearly all of them
 // have never begun, because the host has 64 permits. The bus reports every message as redelivered.
-func TestI13_RefusedTimersAreNoSuspects(t *testing.T) {
+func TestI13_RefusedTimersAreNotQuarantined(t *testing.T) {
 	const (
 		takes = 100 * time.Millisecond
 		// long is the duration of one callback in 100; these are in flight at each kill.

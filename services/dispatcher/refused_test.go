@@ -53,7 +53,7 @@ func TestI13_ACountWhoseAnswerWasLostIsNotMadeAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		put := w.put("a", time.Second, nil)
 		check := store.Check{Ref: w.ref("a"), DueAt: put.DueAt, Revision: put.Revision, CountStart: true}
-		for range 2 { // a suspect: every start is counted
+		for range 2 { // a quarantined timer: every start is counted
 			_, err := w.store.Current(t.Context(), []store.Check{check})
 			w.must(err)
 		}

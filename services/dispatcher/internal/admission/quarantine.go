@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// quarantine contains the suspects. A suspect is a timer whose next start is at least its second counted start without
-// a result (I13). It may be poison, but most suspects only ran in a process that ended. Suspects start in groups that
-// get smaller with the number of starts, so that innocent ones get a result, while other deliveries continue. A
-// delivery leaves its group when it ends or gets a row lease: a poison timer usually crashes the process early, so it
-// need not be isolated longer, and slow callbacks do not block others for minutes.
+// quarantine contains the quarantined timers: those whose next start is at least their second counted start without a
+// result (I13). Each may be poison, but most of them only ran in a process that ended. They start in groups that get
+// smaller with the number of starts, so that innocent ones get a result, while other deliveries continue. A delivery
+// leaves its group when it ends or gets a row lease: a poison timer usually crashes the process early, so it need not
+// be isolated longer, and slow callbacks do not block others for minutes.
 //
 // The last two starts before a timer is parked are isolated. The timer waits until every other delivery has ended or has a
-// lease. No delivery starts until it has ended or has a lease itself, and no other suspect runs at the same time,
-// leased or not. Otherwise a poison timer and a slow innocent timer could run together repeatedly, and be parked
-// together. Suspects wait without being counted; only a start counts. docs/model/Quarantine.tla is the model.
+// lease. No delivery starts until it has ended or has a lease itself, and no other quarantined timer runs at the same
+// time, leased or not. Otherwise a poison timer and a slow innocent timer could run together repeatedly, and be parked
+// together. Waiting is not counted; only a start counts. docs/model/Quarantine.tla is the model.
 type quarantine struct {
 	waiting  []*Ticket // in order of arrival
-	running  int       // suspects that have begun, leased or not
-	unleased [2]int    // running suspects without a lease: [0] all, [1] those at their third or later start
-	passed   int       // suspects that got a result or a lease since quarantine was last empty
-	isolated *Ticket   // the suspect that runs alone, leased or not
-	// othersNext: the next batch contains other deliveries, because the last one was a group of suspects.
+	running  int       // timers that have begun, leased or not
+	unleased [2]int    // running timers without a lease: [0] all, [1] those at their third or later start
+	passed   int       // timers that got a result or a lease since quarantine was last empty
+	isolated *Ticket   // the timer that runs alone, leased or not
+	// othersNext: the next batch contains other deliveries, because the last one was a quarantined group.
 	othersNext bool
 }
 
@@ -36,9 +36,10 @@ func (q *Queue) Quarantine(t *Ticket, starts int) {
 	q.changed = true
 }
 
-// nextGroup returns the suspects that begin now, at most room of them. wait reports that no other delivery may
-// begin either: the next suspect must run alone, and waits until the running deliveries have ended or have leases. retry
-// is the next time at which an open circuit allows a waiting suspect to make a trial call; 0 if none waits for a circuit.
+// nextGroup returns the quarantined tickets that begin now, at most room of them. wait reports that no other delivery
+// may begin either: the next ticket must run alone, and waits until the running deliveries have ended or have leases.
+// retry is the next time at which an open circuit allows a waiting ticket to make a trial call; 0 if none waits for a
+// circuit.
 func (q *Queue) nextGroup(room int) (group []*Ticket, wait bool, retry time.Duration) {
 	s := &q.quarantine
 	if s.isolated != nil {
@@ -54,7 +55,7 @@ func (q *Queue) nextGroup(room int) (group []*Ticket, wait bool, retry time.Dura
 			}
 			return false
 		case q.runsIsolated(t):
-			// Suspects with leases may run for minutes, so other deliveries do not wait for them.
+			// Those with leases may run for minutes, so other deliveries do not wait for them.
 			wait = s.running == s.unleased[0]
 			if s.running > 0 || q.exposed > 0 || room <= 0 {
 				return false
@@ -86,14 +87,14 @@ func (q *Queue) nextGroup(room int) (group []*Ticket, wait bool, retry time.Dura
 // more innocent timers would get to their third start, of which only LaterStarts run together.
 const groupGrowth = 16
 
-// groupLimit is how many suspects run together without a lease. It grows by one for each suspect that got a result or a
-// lease, so that thousands of innocent timers of a process that crashed twice do not wait for minutes. A crash resets
+// groupLimit is how many quarantined timers run together without a lease. It grows by one for each that got a result or
+// a lease, so that thousands of innocent timers of a process that crashed twice do not wait for minutes. A crash resets
 // it, because the next process begins with small groups.
 func (q *Queue) groupLimit() int {
 	return q.limits.SecondStarts + min(q.quarantine.passed, (groupGrowth-1)*q.limits.SecondStarts)
 }
 
-// runsIsolated reports whether a suspect is delivered alone. One such start would be enough if outages of bus and store
+// runsIsolated reports whether a quarantined timer is delivered alone. One such start would be enough if outages of bus and store
 // did not end deliveries as well.
 func (q *Queue) runsIsolated(t *Ticket) bool { return t.starts >= q.limits.ParkAfter-1 }
 
@@ -104,7 +105,7 @@ func (s *quarantine) count(t *Ticket, n int) {
 	}
 }
 
-// release removes a suspect whose delivery gives its room back.
+// release removes a ticket that gives its room back.
 func (s *quarantine) release(t *Ticket) {
 	if !t.leased {
 		s.count(t, -1)

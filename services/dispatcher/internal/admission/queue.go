@@ -30,10 +30,10 @@ type Limits struct {
 	Batch int
 	// ParkAfter is the number of counted starts without a result at which a timer is parked: 5.
 	ParkAfter int
-	// SecondStarts bounds how many suspects run together, that is timers at their second or later counted start without
-	// a result: 32. LaterStarts bounds how many of them are at their third or later start: 4. One of them may be
-	// poison. While the suspects of a group get results or leases, groups grow, to at most 16 times SecondStarts. The
-	// last two starts before a timer is parked are isolated.
+	// SecondStarts bounds how many quarantined timers run together, that is timers at their second or later counted
+	// start without a result: 32. LaterStarts bounds how many of them are at their third or later start: 4. One of them
+	// may be poison. While the timers of a group get results or leases, groups grow, to at most 16 times SecondStarts.
+	// The last two starts before a timer is parked are isolated.
 	SecondStarts, LaterStarts int
 	// LeaseAfter is the age at which the row of a delivery is leased: 2 s. It is also the interval at which the wait of
 	// unacknowledged messages is extended, so it must be well below bus.AckWait.
@@ -134,7 +134,7 @@ func (q *Queue) waitForSlot(t *Ticket) {
 
 // Decision lists the next actions of the dispatcher.
 type Decision struct {
-	// Check lists the deliveries to check and start. Either all of them are suspects, or none is.
+	// Check lists the deliveries to check and start. Either all of them are quarantined, or none is.
 	Check       []*Ticket
 	Quarantined bool
 	// Postpone lists the deliveries that would wait too long for their hosts, or for slots of their namespace.
@@ -192,7 +192,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	q.hosts.paused = false
 	if len(q.quarantine.waiting) > 0 && (!q.quarantine.othersNext || !others()) {
 		group, wait, retry := q.nextGroup(room)
-		// The suspect that must run alone also waits for the end of postponements.
+		// The ticket that must run alone also waits for the end of postponements.
 		q.hosts.paused = wait && len(group) == 0
 		if retry > 0 {
 			r.limitWait(retry - elapsed + time.Millisecond)

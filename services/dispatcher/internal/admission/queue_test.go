@@ -133,14 +133,14 @@ func TestAtMostOneBatchIsPostponedAtATime(t *testing.T) {
 	}
 }
 
-// A suspect that must run alone waits for the postponements that are being written, but not for all timers of a slow host.
-func TestASuspectDoesNotWaitForAllPostponements(t *testing.T) {
+// A quarantined timer that must run alone waits for the postponements that are being written, but not for all timers of a slow host.
+func TestAQuarantinedTimerDoesNotWaitForAllPostponements(t *testing.T) {
 	b := newTable(t, 8, 2)
 	b.limits.ParkAfter, b.limits.SecondStarts = 5, 4
 	for range 100 {
 		b.bring("a", "slow")
 	}
-	var suspect *Ticket
+	var isolated *Ticket
 	var calls, postponed []*Ticket
 	elapsed := time.Duration(0)
 	began := false
@@ -151,11 +151,11 @@ func TestASuspectDoesNotWaitForAllPostponements(t *testing.T) {
 			postponed = append(postponed, p.Ticket)
 		}
 		for _, d := range r.Check {
-			if d == suspect && !r.Quarantined {
+			if d == isolated && !r.Quarantined {
 				b.Quarantine(d, 4)
 				continue
 			}
-			began = began || d == suspect
+			began = began || d == isolated
 			b.Start(d, elapsed)
 			calls = append(calls, d)
 		}
@@ -163,12 +163,12 @@ func TestASuspectDoesNotWaitForAllPostponements(t *testing.T) {
 	for range 100 {
 		pass()
 	}
-	suspect = b.bring("b", "other")
+	isolated = b.bring("b", "other")
 	for range 100 {
 		pass()
 	}
 	if began || len(calls) != 2 || len(postponed) == 0 {
-		t.Fatalf("suspect began: %v, %d calls, %d postponed", began, len(calls), len(postponed))
+		t.Fatalf("quarantined timer began: %v, %d calls, %d postponed", began, len(calls), len(postponed))
 	}
 	for _, d := range calls { // a long callback
 		b.Lease(d, 7)
@@ -181,7 +181,7 @@ func TestASuspectDoesNotWaitForAllPostponements(t *testing.T) {
 		pass()
 	}
 	if !began {
-		t.Errorf("the suspect did not begin, while %d wait for a slow host", b.hosts.waiting)
+		t.Errorf("the quarantined timer did not begin, while %d wait for a slow host", b.hosts.waiting)
 	}
 }
 

@@ -70,7 +70,7 @@ func TestI11_LeasesBeginWhileAnAttemptIsUnderWay(t *testing.T) {
 	}
 }
 
-// isolated returns a table with a suspect that must run alone.
+// isolated returns a table with a quarantined timer that must run alone.
 func isolated(t *testing.T) (*table, *Ticket) {
 	t.Helper()
 	b := newTable(t, 100, 100)
@@ -81,45 +81,45 @@ func isolated(t *testing.T) (*table, *Ticket) {
 	return b, d
 }
 
-// TestI13_AnIsolatedSuspectDelaysOthersUntilItsLease: slow callbacks must not delay others for minutes.
-func TestI13_AnIsolatedSuspectDelaysOthersUntilItsLease(t *testing.T) {
+// TestI13_AnIsolatedQuarantinedTimerDelaysOthersUntilItsLease: slow callbacks must not delay others for minutes.
+func TestI13_AnIsolatedQuarantinedTimerDelaysOthersUntilItsLease(t *testing.T) {
 	b, d := isolated(t)
 	if got := b.start(0); len(got) != 1 || got[0] != d {
-		t.Fatalf("%d deliveries began, want the suspect", len(got))
+		t.Fatalf("%d deliveries began, want the quarantined timer", len(got))
 	}
 	other := b.bring("n", "host")
 	if got := b.start(time.Second); len(got) != 0 {
-		t.Fatal("another delivery began beside the suspect")
+		t.Fatal("another delivery began beside the quarantined timer")
 	}
 	b.Lease(d, 2)
 	if got := b.start(2 * time.Second); len(got) != 1 || got[0] != other {
-		t.Errorf("%d deliveries began beside the leased suspect, want 1", len(got))
+		t.Errorf("%d deliveries began beside the leased quarantined timer, want 1", len(got))
 	}
 }
 
-// TestI13_AnIsolatedSuspectWaitsForLeasedSuspects, because one of them may be the poison timer.
-func TestI13_AnIsolatedSuspectWaitsForLeasedSuspects(t *testing.T) {
+// TestI13_AnIsolatedQuarantinedTimerWaitsForLeasedQuarantinedTimers, because one of them may be the poison timer.
+func TestI13_AnIsolatedQuarantinedTimerWaitsForLeasedQuarantinedTimers(t *testing.T) {
 	b, d := isolated(t)
 	b.quarantine.waiting = nil
 	leased := b.bring("n", "host")
 	b.Decide(0, 0)
 	b.Quarantine(leased, 2)
 	if got := b.start(0); len(got) != 1 || got[0] != leased {
-		t.Fatalf("%d deliveries began, want the first suspect", len(got))
+		t.Fatalf("%d deliveries began, want the first quarantined timer", len(got))
 	}
 	b.Lease(leased, 2)
 	b.Quarantine(d, 4)
 	if got := b.start(3 * time.Second); len(got) != 0 {
-		t.Fatal("a suspect near parking began beside another one")
+		t.Fatal("a quarantined timer near parking began beside another one")
 	}
 	b.end(leased, 4*time.Second)
 	if got := b.start(4 * time.Second); len(got) != 1 || got[0] != d {
-		t.Errorf("%d deliveries began after the first suspect, want 1", len(got))
+		t.Errorf("%d deliveries began after the first quarantined timer, want 1", len(got))
 	}
 }
 
-// TestI13_ALeasedSuspectLeavesItsGroup, so that slow suspects do not delay others.
-func TestI13_ALeasedSuspectLeavesItsGroup(t *testing.T) {
+// TestI13_ALeasedQuarantinedTimerLeavesItsGroup, so that slow quarantined timers do not delay others.
+func TestI13_ALeasedQuarantinedTimerLeavesItsGroup(t *testing.T) {
 	b := newTable(t, 100, 100)
 	b.limits.ParkAfter, b.limits.SecondStarts, b.limits.LaterStarts = 5, 32, 1
 	first, second := b.bring("n", "host"), b.bring("n", "host")
@@ -127,17 +127,17 @@ func TestI13_ALeasedSuspectLeavesItsGroup(t *testing.T) {
 	b.Quarantine(first, 3)
 	b.Quarantine(second, 3)
 	if got := b.start(0); len(got) != 1 || got[0] != first {
-		t.Fatalf("%d suspects began, want 1", len(got))
+		t.Fatalf("%d quarantined timers began, want 1", len(got))
 	}
 	b.Lease(first, 2)
 	if got := b.start(3 * time.Second); len(got) != 1 || got[0] != second {
-		t.Errorf("%d suspects began beside the leased one, want 1", len(got))
+		t.Errorf("%d quarantined timers began beside the leased one, want 1", len(got))
 	}
 }
 
-// TestI13_OthersBeginBetweenGroupsOfSuspects: thousands of suspects must not delay other deliveries.
-func TestI13_OthersBeginBetweenGroupsOfSuspects(t *testing.T) {
-	b := suspectsTable(t)
+// TestI13_OthersBeginBetweenGroupsOfQuarantinedTimers: thousands of quarantined timers must not delay other deliveries.
+func TestI13_OthersBeginBetweenGroupsOfQuarantinedTimers(t *testing.T) {
+	b := quarantineTable(t)
 	b.quarantined(0, 30)
 	b.limits.Batch = 10
 	for range 20 {
@@ -148,16 +148,16 @@ func TestI13_OthersBeginBetweenGroupsOfSuspects(t *testing.T) {
 		quarantined = append(quarantined, r.Quarantined)
 	}
 	if want := []bool{true, false, true, false, true}; !slices.Equal(quarantined, want) {
-		t.Errorf("batches of suspects: %v, want %v", quarantined, want)
+		t.Errorf("batches of quarantined timers: %v, want %v", quarantined, want)
 	}
 }
 
-// TestI13_SecondStartsAreNoLaterStarts: only suspects at their third or later start count against LaterStarts.
+// TestI13_SecondStartsAreNoLaterStarts: only quarantined timers at their third or later start count against LaterStarts.
 func TestI13_SecondStartsAreNoLaterStarts(t *testing.T) {
-	b := suspectsTable(t)
+	b := quarantineTable(t)
 	b.quarantined(0, 10)
 	if got := len(b.start(0)); got != 10 {
-		t.Fatalf("%d suspects began, want 10", got)
+		t.Fatalf("%d quarantined timers began, want 10", got)
 	}
 	b.quarantine.othersNext = false
 	var later []*Ticket
@@ -169,7 +169,7 @@ func TestI13_SecondStartsAreNoLaterStarts(t *testing.T) {
 		b.Quarantine(d, 3)
 	}
 	if got := len(b.start(0)); got != 4 {
-		t.Errorf("%d suspects began at their third start beside 10 at their second one, want 4", got)
+		t.Errorf("%d quarantined timers began at their third start beside 10 at their second one, want 4", got)
 	}
 }
 
@@ -249,8 +249,8 @@ func TestI10_ALeasedDeliveryIsKnownByItsNewestStates(t *testing.T) {
 	}
 }
 
-// TestASuspectTriesItsHostWhenTheCircuitLetsIt: without anything else to do, the queue wakes the checker at that time.
-func TestASuspectTriesItsHostWhenTheCircuitLetsIt(t *testing.T) {
+// TestAQuarantinedTimerTriesItsHostWhenTheCircuitLetsIt: without anything else to do, the queue wakes the checker at that time.
+func TestAQuarantinedTimerTriesItsHostWhenTheCircuitLetsIt(t *testing.T) {
 	b := newTable(t, 8, 8)
 	b.hosts.limits.CircuitAfter = 1
 	d, silent := b.bring("n", "host"), b.bring("n", "host")
@@ -266,13 +266,13 @@ func TestASuspectTriesItsHostWhenTheCircuitLetsIt(t *testing.T) {
 		t.Fatalf("while the circuit is open: %d to check, %v until the next look, want 0 and 9 s", len(r.Check), r.Wait)
 	}
 	if r = b.Decide(0, time.Second+r.Wait); len(r.Check) != 1 || r.Check[0] != d {
-		t.Errorf("%d to check when the circuit lets one try, want the suspect", len(r.Check))
+		t.Errorf("%d to check when the circuit lets one try, want the quarantined timer", len(r.Check))
 	}
 }
 
-// TestASuspectThatWaitsForAPermitIsNotPolledFor: the circuit would allow a call, but another namespace has all permits of the
-// host. The end of one of its calls wakes the suspect.
-func TestASuspectThatWaitsForAPermitIsNotPolledFor(t *testing.T) {
+// TestAQuarantinedTimerThatWaitsForAPermitIsNotPolledFor: the circuit would allow a call, but another namespace has all permits of the
+// host. The end of one of its calls wakes the quarantined timer.
+func TestAQuarantinedTimerThatWaitsForAPermitIsNotPolledFor(t *testing.T) {
 	b := newTable(t, 8, 2)
 	b.hosts.limits.CircuitAfter = 1
 	b.limits.ParkAfter, b.limits.SecondStarts, b.limits.LaterStarts = 5, 32, 4
@@ -294,7 +294,7 @@ func TestASuspectThatWaitsForAPermitIsNotPolledFor(t *testing.T) {
 	}
 	b.end(first, 21*time.Second)
 	if got := b.start(21 * time.Second); len(got) != 1 || got[0] != d {
-		t.Errorf("after one call %d deliveries began, want the suspect", len(got))
+		t.Errorf("after one call %d deliveries began, want the quarantined timer", len(got))
 	}
 	b.end(second, 21*time.Second)
 }

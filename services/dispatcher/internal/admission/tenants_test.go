@@ -9,13 +9,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-func suspectsTable(t *testing.T) *table {
+func quarantineTable(t *testing.T) *table {
 	b := newTable(t, 2000, 1500)
 	b.limits.ParkAfter, b.limits.SecondStarts, b.limits.LaterStarts = 5, 32, 4
 	return b
 }
 
-// quarantined adds n suspects at their second start.
+// quarantined adds n quarantined timers at their second start.
 func (b *table) quarantined(round byte, n int) {
 	b.t.Helper()
 	for i := range n {
@@ -33,9 +33,9 @@ func (b *table) quarantined(round byte, n int) {
 	}
 }
 
-// TestI13_GroupsStartSmallAgain when no suspect waits or runs (docs/decisions/0043).
+// TestI13_GroupsStartSmallAgain when no quarantined timer waits or runs (docs/decisions/0043).
 func TestI13_GroupsStartSmallAgain(t *testing.T) {
-	b := suspectsTable(t)
+	b := quarantineTable(t)
 	for round := range byte(2) {
 		b.quarantined(round, 600)
 		first := 0
@@ -53,14 +53,14 @@ func TestI13_GroupsStartSmallAgain(t *testing.T) {
 		}
 		b.Decide(0, 0)
 		if first != 32 {
-			t.Errorf("round %d: the first group has %d suspects, want 32", round, first)
+			t.Errorf("round %d: the first group has %d quarantined timers, want 32", round, first)
 		}
 	}
 }
 
 // TestI13_GroupsGrowToABound: one of a larger group may be poison, and would bring all others to their third start.
 func TestI13_GroupsGrowToABound(t *testing.T) {
-	b := suspectsTable(t)
+	b := quarantineTable(t)
 	b.limits.SecondStarts = 2
 	b.quarantined(0, 100)
 	var groups []int
@@ -72,7 +72,7 @@ func TestI13_GroupsGrowToABound(t *testing.T) {
 		}
 	}
 	if want := []int{2, 4, 8, 16, 32, 32, 6}; !slices.Equal(groups, want) {
-		t.Errorf("groups of %v suspects, want %v", groups, want)
+		t.Errorf("groups of %v quarantined timers, want %v", groups, want)
 	}
 }
 

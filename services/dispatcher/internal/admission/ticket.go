@@ -17,7 +17,7 @@ const (
 	Ready
 	// Queued: it waits for a permit of its host.
 	Queued
-	// Quarantined: it waits for a group of suspects, or to run alone.
+	// Quarantined: it waits for a quarantined group, or to run alone.
 	Quarantined
 	// Checking: its row is being read. It holds a slot, room, and a permit if its target needs one.
 	Checking
@@ -75,7 +75,7 @@ type Ticket struct {
 	states [2]State // under which the queue knows it, the newest last
 	known  int      // the number of states in use
 	bytes  int      // of its row
-	starts int      // of a suspect: the counted starts and the start that it waits for or has made
+	starts int      // if quarantined: the counted starts and the start that it waits for or has made
 	leased bool     // its row is leased, or has changed, so the end of the process would lose no work
 	// leasing: a lease was begun.
 	leasing bool

@@ -82,7 +82,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 						paths["end"]++
 						continue
 					}
-					suspect := d.quarantined
+					quarantined := d.quarantined
 					learn(d)
 					switch k := r.IntN(8); {
 					case k == 0:
@@ -91,7 +91,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 					case k == 1:
 						paths["hold"]++
 						b.Hold(d, now.Add(time.Duration(r.IntN(2))*time.Second))
-					case k == 2 && !suspect:
+					case k == 2 && !quarantined:
 						paths["quarantine"]++
 						b.Quarantine(d, 2+r.IntN(4))
 					case k == 3:
@@ -99,9 +99,9 @@ func TestEverythingIsGivenBack(t *testing.T) {
 							paths["withdraw"]++
 							writing = append(writing, d)
 						}
-					case suspect:
+					case quarantined:
 						if b.Start(d, at) {
-							paths["start suspect"]++
+							paths["start quarantined"]++
 							calling = append(calling, d)
 						}
 					default:
