@@ -17,9 +17,9 @@ func (p *program) migrateCommand() *cobra.Command {
 	c := group("migrate", "Upgrade a database's schema, or show its version",
 		&cobra.Command{
 			Use: "up", Short: "Upgrade the schema to the newest version that this program knows", Args: exactly(),
-			Long: `Upgrade the schema to the newest version that this program knows. Versions only go forward, under a lock, so
-that several processes may run this command at the same time. Running programs continue if they support the new
-version; a program that does not support it reports this when it starts.`,
+			Long: `Upgrade the schema to the newest version that this program knows. There is no way back to
+an earlier version. Several processes may run this command at the same time. Programs that support the new version
+continue to run; a program that does not support it does not start.`,
 			Example: "  timerbus migrate up --store postgres://timerbus@db/timerbus",
 			RunE: func(c *cobra.Command, _ []string) error {
 				before, after, err := backend.Migrate(c.Context(), store, process.NewLogger(p.stderr, "auto", 0))

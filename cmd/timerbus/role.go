@@ -30,8 +30,8 @@ func (p *program) roleCommand(role node.Role, listen, short, serves string) *cob
 		Long: fmt.Sprintf(`%s. Run any number of each role, on any machines,
 with the same --store and --bus.
 
-%s On SIGTERM it finishes the work in
-flight, and releases its claims and leases.
+%s On SIGTERM it finishes the work in flight, and
+hands its work over.
 
 Each setting can be a flag, an environment variable (TIMERBUS_ and the flag's name in capitals, with _ for -)
 or a line of the YAML file that --config names, in this order of precedence. docs/operations.md lists them.`, short, serves),
@@ -42,6 +42,17 @@ or a line of the YAML file that --config names, in this order of precedence. doc
 	defaults.CallbackAllow = ""
 	defaults.StartWait = time.Minute // the store and the bus may start at the same time as this process
 	settings := processFlags(c, defaults, "data", "nats-listen", "nats-sync")
+	for flag, usage := range map[string]string{
+		"store":    "URL of the database, such as postgres://user@host/database; required",
+		"bus":      "URL of the message bus, such as nats://host:4222; required",
+		"token":    "token required from clients of HTTP (preferably set as TIMERBUS_TOKEN)",
+		"insecure": "allow HTTP without a token from other machines",
+	} {
+		c.Flags().Lookup(flag).Usage = usage
+	}
+	if role != node.Ingest {
+		c.Flags().Lookup("listen").Usage = "address of /healthz, /readyz and /metrics, host:port"
+	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return p.start(c.Context(), role, func() (process.Config, error) {
 			config, err := settings()

@@ -30,8 +30,8 @@ type Config struct {
 	Store string `koanf:"store" usage:"URL of the database, such as postgres://user@host/database, or empty for SQLite in the data folder"`
 	// Bus is the URL of the message bus, as in backend.Options. Empty: a NATS server in the process.
 	Bus string `koanf:"bus" usage:"URL of the message bus, such as nats://host:4222, or empty for an embedded NATS server"`
-	// Node identifies this process in logs and in lists of shards. Empty: the host's name.
-	Node string `koanf:"node" usage:"name of this process in logs and lists, or empty for the host name"`
+	// Node identifies this process in lists of shards. Empty: the host's name.
+	Node string `koanf:"node" usage:"name of this process in lists of shards, or empty for the host name"`
 	// DebugListen is the address of net/http/pprof, host:port on this machine; empty: not served.
 	DebugListen string `koanf:"debug-listen" usage:"address for profiles (net/http/pprof) on this machine, host:port, or empty for none"`
 	// Data is the folder of the database and the bus's files. It is created if it does not exist. Only one process can
@@ -53,10 +53,10 @@ type Config struct {
 	CallbackAllow string `koanf:"callback-allow" usage:"allowed non-public targets: loopback, private, any, 10.0.0.0/8, *.internal"`
 	// CallbackProxy is the URL of an HTTP or SOCKS proxy for callbacks; empty: none, regardless of the environment.
 	CallbackProxy string `koanf:"callback-proxy" usage:"proxy for callbacks, such as http://proxy:3128, or empty for none"`
-	// Partitions of the bus, 1 to 1,024. Fixed when the data folder is first used.
-	Partitions int `koanf:"partitions" usage:"partitions of the bus, 1 to 1024; fixed when the data folder is first used"`
-	// DrainTimeout bounds the orderly stop, 0 s to 10 min. Unfinished work is resumed at the next start.
-	DrainTimeout time.Duration `koanf:"drain-timeout" usage:"how long an orderly stop may take, 0s to 10m"`
+	// Partitions of the bus, 1 to 1,024. Fixed by the first process that opens the store.
+	Partitions int `koanf:"partitions" usage:"partitions of the bus, 1 to 1024; fixed by the first process that opens the store"`
+	// DrainTimeout bounds the graceful stop, 0 s to 10 min. Unfinished work is resumed at the next start.
+	DrainTimeout time.Duration `koanf:"drain-timeout" usage:"how long a graceful stop may take, 0s to 10m"`
 	// StartWait is how long a process waits at its start for a database or bus that does not answer, 0 s to 24 h.
 	StartWait time.Duration `koanf:"start-wait" usage:"how long to wait at start for a database or bus that does not answer, 0s to 24h"`
 	// LogLevel is debug, info, warn or error.
