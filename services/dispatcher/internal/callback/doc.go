@@ -5,6 +5,6 @@
 // the present and a source of random bits, and returns a Verdict. Nothing in this package sleeps, retries or writes to
 // the store.
 //
-// Read answer.go first (the answer), then verdict.go (the table), reply.go (the CallbackResponse) and backoff.go (the
-// delay of the next attempt). caller.go is the HTTP side; profile.go has the callback settings of a namespace.
+// Read verdict.go first (the answer, the table and the CallbackResponse), then backoff.go (the delay of the next
+// attempt). caller.go is the HTTP side; profile.go has the callback settings of a namespace.
 package callback
