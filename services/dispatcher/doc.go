@@ -2,8 +2,8 @@
 // the callback or publishes a fired event, publishes the result, and writes the outcome by compare-and-set.
 //
 // It imports the contracts (timer, shard, store, bus, event), encryption, webhook and its internal packages. It never decides
-// when a timer is due, keeps no timer outside its row, and never waits in a message: long waits move the row's due_at
-// (rule I11; docs/design.md lists all rules).
+// when a timer is due, keeps no timer outside its row, and keeps no message during a long wait: it moves the row's due_at
+// instead (rule I11; docs/design.md lists all rules).
 //
 // Read service.go first (loops, start and stop), then the files of one delivery: intake.go (receives and acknowledges
 // messages), internal/admission (decides when a delivery begins; pure), check.go (the row check), deliver.go (the

@@ -97,10 +97,11 @@ type delivery struct {
 	unconfirmedRevision timer.Revision
 	// resultUnconfirmed: that write has the result of the attempt.
 	resultUnconfirmed bool
-	// startCounted: the row counts this start, or the answer to the write that counts it was lost. The row lease of
-	// this delivery then does not count it.
+	// startCounted: the row check or the row lease counted the start that this delivery made, or the answer of that
+	// lease was lost. No later lease counts it, and a postponement subtracts it.
 	startCounted bool
-	// startMaybeCounted: this start was counted, or the answer to that write was lost. It is not counted a second time.
+	// startMaybeCounted: a read of the row counted a start, or may have, even if the start was then not made. No later
+	// read counts it again.
 	startMaybeCounted bool
 	// notCalled: an attempt is used without a call.
 	notCalled bool
@@ -190,7 +191,7 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 	return nil
 }
 
-// Close implements bus.Session. After an orderly end of the session it waits until the deliveries that have begun are
+// Close implements bus.Session. After a graceful end of the session it waits until the deliveries that have begun are
 // settled or leased, so that no other process repeats them. Long callbacks hold leases and delay nothing. After a loss
 // it does not wait, because acknowledgements have no effect any more. It does not wait either while the store or the
 // clock is lost: no outcome is written, so other processes repeat the deliveries that have begun here.

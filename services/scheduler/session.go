@@ -66,7 +66,7 @@ type session struct {
 	fencedAt map[shard.ID]timer.Millis
 	// claimWanted: there may be shards to claim.
 	claimWanted bool
-	// layout is the layout of the directory when no shard of it was missing.
+	// layout is the directory's layout of shards at which this session last had every shard of its partition.
 	layout uint64
 	// closing: no new operation begins.
 	closing  bool
@@ -255,7 +255,7 @@ func (o *session) floorAt(now timer.Millis) timer.Millis {
 	}
 }
 
-// outboxAt returns when to read the outbox next. Marks come from timers that were in flight, so one read some time
+// outboxAt returns when to read the outbox next. Its entries come from timers that were in flight, so one read some time
 // after the last shard became idle finds them all. Then the owner reads it only as often as it polls, because a
 // dispatcher may still work on an event of an earlier owner.
 func (o *session) outboxAt() timer.Millis {
