@@ -168,7 +168,6 @@ func playRounds(ctx context.Context, o *options, all *reports, stderr io.Writer)
 	return nil
 }
 
-// write writes the reports as JSON.
 func (r *reports) write(file string) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

@@ -44,7 +44,6 @@ type report struct {
 	Rows   []*row `json:"rows"`
 }
 
-// add adds the figures of one round.
 func (r *report) add(round []bench.Figure) {
 	r.Rounds++
 	for i := range round {

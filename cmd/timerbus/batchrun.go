@@ -63,7 +63,6 @@ type batchReport struct {
 	PerSecond float64 `json:"perSecond"`
 }
 
-// answered is a chunk with its answer.
 type answered[T any] struct {
 	chunk[T]
 

@@ -148,7 +148,6 @@ func (p *problem) answered(e *client.Error) {
 	}
 }
 
-// report prints an error and returns the exit code.
 func (p *program) report(err error, c *cobra.Command, args []string) int {
 	told := problemOf(err, c, !p.entered)
 	if asksForJSON(c, args) && printLine(p.stderr, map[string]problem{"error": told}) == nil {

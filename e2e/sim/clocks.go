@@ -12,7 +12,6 @@ import (
 // readClockEvery is the interval at which a node reads the store's clock.
 const readClockEvery = 500 * time.Millisecond
 
-// clocks are the clocks of a machine.
 type clocks struct {
 	world *World
 	right store.Machine

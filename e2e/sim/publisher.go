@@ -85,7 +85,6 @@ func (r *recording) publishes(e *dueEvent, by *ownership) {
 	r.events = append(r.events, *e)
 }
 
-// published records the position of an event.
 func (r *recording) published(e *event.Due, at bus.Position) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -121,7 +121,6 @@ func (r *recording) replaced(role nodeRole) []span {
 	return spans
 }
 
-// resulted records a result event.
 func (r *recording) resulted(e *event.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -23,7 +23,6 @@ const (
 // postponeMost is the maximum postponement by a dispatcher.
 const postponeMost = time.Minute
 
-// result is a result event.
 type result struct {
 	event.Result
 

@@ -119,7 +119,6 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 	return w
 }
 
-// create creates a namespace.
 func (w *World) create(t *testing.T, name string, shards int, settings store.Settings) {
 	t.Helper()
 	ns, err := w.db.Open().CreateNamespace(t.Context(), store.Namespace{
@@ -198,7 +197,6 @@ func (w *World) isHealed() bool {
 	return w.healed
 }
 
-// since returns the time since the start of the world.
 func (w *World) since() time.Duration { return time.Since(w.start) }
 
 func (w *World) note(format string, args ...any) {

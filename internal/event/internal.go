@@ -67,7 +67,6 @@ const (
 // written it.
 var ErrUnknown = errors.New("unknown kind or version")
 
-// first returns the first byte of a message.
 func first(kind, version byte) byte { return version<<4 | kind }
 
 // fieldsOf checks a message's first byte and its length.

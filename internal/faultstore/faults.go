@@ -69,7 +69,6 @@ func (f *Faults) next(method string) Fault {
 	return f.plan(method, f.calls[method])
 }
 
-// call is one call to the store.
 type call[T any] struct {
 	method string
 	// writes is set if the call changes the store.

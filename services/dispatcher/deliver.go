@@ -17,7 +17,6 @@ import (
 // errStopped reports that the service ended before an operation completed.
 var errStopped = errors.New("dispatcher stopped")
 
-// attemptResult is the result of one attempt.
 type attemptResult struct {
 	callback.Verdict
 	finishedAt timer.Millis

@@ -113,7 +113,6 @@ type delivery struct {
 	write  finishJob
 }
 
-// deliveryOf returns the delivery of a ticket.
 func deliveryOf(t *admission.Ticket) *delivery {
 	return t.Delivery.(*delivery) //nolint:errcheck // Deliver sets it.
 }

@@ -120,7 +120,6 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 	return f
 }
 
-// publishResult publishes the result event of an attempt.
 func (s *Service) publishResult(d *delivery, r *attemptResult, f *store.Finish) error {
 	result := event.Result{
 		Namespace: d.row.Namespace, TimerID: d.row.ID, Generation: d.row.Generation.String(),
@@ -220,7 +219,6 @@ func (s *Service) retention(namespace string, kind store.FinishKind) time.Durati
 
 func decimal(a timer.Attempt) string { return strconv.Itoa(int(a)) }
 
-// writeResult is the result of one write.
 type writeResult int
 
 const (

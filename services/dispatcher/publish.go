@@ -20,7 +20,6 @@ type publishJob struct {
 	done    chan struct{}
 }
 
-// topicBatch returns a batch that publishes to one topic.
 func (s *Service) topicBatch(topic bus.Topic) *batch[*publishJob] {
 	return newBatch(s.config.Room, s.config.Batch, func(jobs []*publishJob) { s.flushTopic(topic, jobs) })
 }
@@ -154,7 +153,6 @@ func newBatch[J any](room, most int, flush func([]J)) *batch[J] {
 	return &batch[J]{queue: make(chan J, room), maxJobs: most, flush: flush}
 }
 
-// add hands over a job.
 func (b *batch[J]) add(job J) { b.queue <- job }
 
 // offer hands over a job if there is space. It is for jobs that may be lost.

@@ -57,8 +57,7 @@ type session struct {
 	// sweptAt is when the last sweep ended, and flooredAt when the floor was last requested outside a sweep.
 	sweptAt, flooredAt timer.Millis
 	// hintsMissed: the bus failed when a sweep began, so hints may have been lost.
-	hintsMissed bool
-	// outboxReadAt is when the outbox was last read.
+	hintsMissed  bool
 	outboxReadAt timer.Millis
 	// refusedEntries are the outbox entries that the bus refused last time.
 	refusedEntries map[store.OutboxID]bool

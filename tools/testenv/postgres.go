@@ -69,7 +69,6 @@ func postgresSettings() []string {
 	return []string{"-c", "max_connections=200", "-c", "shared_buffers=256MB", "-c", "max_wal_size=2GB"}
 }
 
-// unpackPostgres unpacks the folder in the jar.
 func unpackPostgres(ctx context.Context, folder string) error {
 	jars, err := filepath.Glob(filepath.Join(folder, "*.jar"))
 	if err != nil || len(jars) != 1 {

@@ -33,7 +33,6 @@ type Service struct {
 	run *run // the latest; nil before the first
 }
 
-// run is one process.
 type run struct {
 	command *exec.Cmd
 	ended   chan struct{} // closed when the process has ended and all its output is in the log

@@ -38,7 +38,6 @@ func unreachable(err error) bool {
 	return network || transient(err)
 }
 
-// transient reports whether an error is transient.
 func transient(err error) bool {
 	if shards, ok := errors.AsType[*kadm.ShardErrors](err); ok {
 		for _, e := range shards.Errs {

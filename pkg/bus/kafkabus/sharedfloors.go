@@ -16,9 +16,9 @@ import (
 type sharedFloors struct {
 	ask func(ctx context.Context) (bus.Floors, error)
 
-	mu    sync.Mutex
+	mu      sync.Mutex
 	running bool
-	next  *round
+	next    *round
 }
 
 // round is one request and the callers that wait for it.

@@ -165,7 +165,6 @@ func (q *dueQueue) floor(p shard.Partition, parts []*queuePart, atHome bool) bus
 	return f
 }
 
-// consumer returns the state of a durable consumer.
 func (b *Bus) consumer(ctx context.Context, s *stream, durable string) (*jetstream.ConsumerInfo, error) {
 	ctx, cancel := b.brief(ctx)
 	defer cancel()

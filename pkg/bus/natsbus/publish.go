@@ -117,7 +117,6 @@ func (p *publication) to(i int) *stream {
 	return p.stream
 }
 
-// encode returns the NATS message for a message.
 func (p *publication) encode(i int) *nats.Msg {
 	m := p.bus.opts.encode(p.topic, &p.messages[i])
 	if p.routes != nil {

@@ -23,7 +23,6 @@ import (
 // partitionsLabel is the stream metadata with the cluster's partition count.
 const partitionsLabel = "timerbus-partitions"
 
-// stream is one stream of a topic.
 type stream struct {
 	name string
 	// subject is the subject of a user topic; empty for the streams that Timerbus creates.

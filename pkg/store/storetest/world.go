@@ -61,7 +61,6 @@ func (w *world) handles(n int) []store.Store {
 	return out
 }
 
-// namespace creates a namespace.
 func (w *world) namespace(name string, shards int) store.Namespace {
 	w.t.Helper()
 	ns, err := w.store.CreateNamespace(w.ctx, store.Namespace{
@@ -111,7 +110,6 @@ func (w *world) spec(executeAt timer.Millis) timer.Spec {
 	}
 }
 
-// putOp returns a Put with a new revision.
 func (w *world) putOp(id string, executeAt timer.Millis) store.Put {
 	return store.Put{
 		Ref: w.ref(id), Namespace: w.ns.Name, ID: id, Revision: w.next(), Spec: w.spec(executeAt),
@@ -252,7 +250,6 @@ func (w *world) move(t *timer.Timer, kind store.FinishKind) timer.Timer {
 	return got
 }
 
-// claim claims shards for a new owner.
 func (w *world) claim(shards ...shard.ID) []store.Claimed {
 	w.t.Helper()
 	return w.claimAs(w.owner(), shards...)
@@ -273,7 +270,6 @@ func (w *world) claimAs(owner store.Owner, shards ...shard.ID) []store.Claimed {
 	return out
 }
 
-// owner returns an owner with a new incarnation.
 func (w *world) owner() store.Owner {
 	return store.Owner{Incarnation: timer.UUIDOf("owner", w.next().String()), Node: "node-1"}
 }

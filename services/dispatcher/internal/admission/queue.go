@@ -156,7 +156,6 @@ const hostCheckInterval = 20 * time.Millisecond
 
 func (r *Decision) checkHostsAgain() { r.limitWait(hostCheckInterval) }
 
-// limitWait limits Wait.
 func (r *Decision) limitWait(d time.Duration) {
 	if r.Wait == 0 || r.Wait > d {
 		r.Wait = d

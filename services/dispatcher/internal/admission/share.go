@@ -18,7 +18,7 @@ type shares struct {
 	clock *activity
 }
 
-// share is the share of one namespace.
+// share is a namespace's queue, and the slots that it holds.
 type share struct {
 	namespace string
 	queue     []*Ticket // in order of arrival

@@ -8,7 +8,6 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// writerQueue is a queue with one writer.
 type writerQueue struct {
 	wake             chan struct{} // has a token if the writer must look at the queue
 	maxOps, maxBytes int

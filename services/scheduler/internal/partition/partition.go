@@ -104,7 +104,6 @@ type Partition struct {
 	sweep sweep
 }
 
-// ownedShard is a claimed shard.
 type ownedShard struct {
 	claim     store.Claim
 	namespace string

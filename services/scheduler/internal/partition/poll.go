@@ -101,7 +101,6 @@ func (p *Partition) Polled(now timer.Millis, q store.DueQuery, answer []store.Du
 	return fenced
 }
 
-// armRows arms the rows of a shard.
 func (p *Partition) armRows(now timer.Millis, s *ownedShard, found *store.DueShard) {
 	if len(found.Rows) > 0 {
 		p.markUsed(s, now)

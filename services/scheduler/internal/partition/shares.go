@@ -122,13 +122,11 @@ func (p *Partition) needsCredit(namespace string, now timer.Millis) bool {
 	return own > creditFree || own+p.timers.CountDue(namespace, now, creditFree+1-own) > creditFree
 }
 
-// addInFlight adds a state to the in-flight set.
 func (p *Partition) addInFlight(state timerheap.State, pub *publication) {
 	p.inFlight[state] = pub
 	p.inFlightByNamespace[pub.namespace]++
 }
 
-// removeInFlight removes a state from the in-flight set.
 func (p *Partition) removeInFlight(state timerheap.State, pub *publication) {
 	delete(p.inFlight, state)
 	p.inFlightByNamespace[pub.namespace]--
