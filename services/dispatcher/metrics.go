@@ -46,7 +46,7 @@ func newMetrics(registerer prometheus.Registerer, hosts func() admission.HostCou
 			"way", "outcome"),
 		lateness: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: "timerbus", Subsystem: "dispatcher", Name: "lateness_seconds",
-			Help:    "Time from a timer's due time to the start of its delivery.",
+			Help:    "Time from the planned time of an attempt (the first: executeAt) to its start, regardless of postponements.",
 			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60},
 		}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts(opts("in_flight",
