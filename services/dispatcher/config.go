@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -32,7 +33,7 @@ type (
 	Request = callback.Request
 	// Answer is the result of Caller.Call.
 	Answer = callback.Answer
-	// HTTP configures where callbacks may go, and through which proxy.
+	// HTTP configures where callbacks may go, through which proxy, and the timeouts of connections.
 	HTTP = callback.HTTP
 	// Limits bound the deliveries that run and wait.
 	Limits = admission.Limits
@@ -119,6 +120,9 @@ type Mutant struct {
 func (c *Config) withDefaults() error {
 	if c.Store == nil || c.Bus == nil || c.Directory == nil || c.Clock == nil || c.Revisions == nil || c.Random == nil {
 		return errors.New("dispatcher: Store, Bus, Directory, Clock, Revisions and Random are required")
+	}
+	if err := c.HTTP.Timeouts.Validate(); err != nil {
+		return fmt.Errorf("dispatcher: %w", err)
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -2,6 +2,7 @@ package callback
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,20 +16,11 @@ import (
 
 	"github.com/timerbus/timerbus/internal/egress"
 	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/pkg/webhook"
 )
 
 const (
-	dialTimeout = 5 * time.Second
-	tlsTimeout  = 5 * time.Second
-	// bodyTimeout is for the body once the header has arrived: a receiver that has begun its answer has no more work to
-	// do.
-	bodyTimeout = 10 * time.Second
-	// idleTimeout is shorter than the idle timeout of common servers (5 s and longer): a request sent on a connection
-	// that the server is just closing is a failed attempt.
-	idleTimeout = 4 * time.Second
-	// pingTimeout is the silence after which an HTTP/2 connection is pinged, and how long the answer may then take.
-	pingTimeout = 5 * time.Second
 	// maxConnections is how many new connections one callback may use. The transport repeats a request by itself if the
 	// receiver closes the connection; a receiver that closes every connection would cause handshakes until the timeout.
 	maxConnections = 4
@@ -42,13 +34,14 @@ var errNotBuilt = errors.New("build the request")
 type HTTPCaller struct {
 	transport *http.Transport
 	policy    *egress.Policy
+	body      time.Duration // Timeouts.Body
 	agent     string
 }
 
 // NewHTTPCaller returns an HTTPCaller. Its user agent is timerbus/version. A namespace with TLS settings uses a copy of
 // the transport.
 func NewHTTPCaller(o *HTTP, version string) *HTTPCaller {
-	return &HTTPCaller{transport: NewTransport(o), policy: o.Policy, agent: "timerbus/" + version}
+	return &HTTPCaller{transport: NewTransport(o), policy: o.Policy, body: o.Timeouts.withDefaults().Body, agent: "timerbus/" + version}
 }
 
 // HTTP configures how callbacks leave the process.
@@ -59,6 +52,50 @@ type HTTP struct {
 	Policy *egress.Policy
 	// Proxy is the proxy for callbacks; nil for none.
 	Proxy *url.URL
+	// Timeouts limit the parts of a callback.
+	Timeouts Timeouts
+}
+
+// Timeouts limit the parts of a callback. The callback timeout of the timer limits the whole call in addition. Each field
+// is 1 ms to MaxTimeout; zero means the default in its comment.
+type Timeouts struct {
+	// Dial limits how long a TCP connection takes, including the DNS query: 5 s.
+	Dial time.Duration
+	// TLS limits a TLS handshake: 5 s.
+	TLS time.Duration
+	// Body limits how long the body takes once the header has arrived: 10 s. A receiver that has begun its answer has no
+	// more work to do.
+	Body time.Duration
+	// Idle is how long an unused connection is kept: 4 s. It should be shorter than the idle timeout of common servers (5 s
+	// and longer): a request sent on a connection that the server is just closing is a failed attempt.
+	Idle time.Duration
+	// Ping is the silence after which an HTTP/2 connection is pinged, and the limit for the answer to the ping: 5 s.
+	Ping time.Duration
+}
+
+// MaxTimeout is the maximum of each field of Timeouts.
+const MaxTimeout = timer.MaxCallbackTimeout
+
+// Validate returns an error if a timeout is out of range.
+func (t Timeouts) Validate() error {
+	for _, f := range []struct {
+		name  string
+		value time.Duration
+	}{{"Dial", t.Dial}, {"TLS", t.TLS}, {"Body", t.Body}, {"Idle", t.Idle}, {"Ping", t.Ping}} {
+		if f.value != 0 && (f.value < time.Millisecond || f.value > MaxTimeout) {
+			return fmt.Errorf("callback timeout %s: %v is not between 1ms and %v", f.name, f.value, MaxTimeout)
+		}
+	}
+	return nil
+}
+
+func (t Timeouts) withDefaults() Timeouts {
+	t.Dial = cmp.Or(t.Dial, 5*time.Second)
+	t.TLS = cmp.Or(t.TLS, 5*time.Second)
+	t.Body = cmp.Or(t.Body, 10*time.Second)
+	t.Idle = cmp.Or(t.Idle, 4*time.Second)
+	t.Ping = cmp.Or(t.Ping, 5*time.Second)
+	return t
 }
 
 // NewTransport returns the transport that production uses.
@@ -68,19 +105,20 @@ type HTTP struct {
 // is taken from the environment: the timer and the operator decide where callbacks go. Bodies are not decompressed, so
 // that 64 KiB received are 64 KiB read.
 func NewTransport(o *HTTP) *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
+	timeouts := o.Timeouts.withDefaults()
+	dialer := &net.Dialer{Timeout: timeouts.Dial, KeepAlive: 15 * time.Second}
 	t := &http.Transport{
 		Proxy:               nil,
 		DialContext:         dialer.DialContext,
-		TLSHandshakeTimeout: tlsTimeout,
+		TLSHandshakeTimeout: timeouts.TLS,
 		// With the default of 2, nearly every callback to one receiver would need a new connection.
 		MaxIdleConnsPerHost:    o.PerHost,
 		MaxIdleConns:           o.PerHost,
-		IdleConnTimeout:        idleTimeout,
+		IdleConnTimeout:        timeouts.Idle,
 		MaxResponseHeaderBytes: maxHeader,
 		DisableCompression:     true,
 		ForceAttemptHTTP2:      true,
-		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingTimeout, PingTimeout: pingTimeout},
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: timeouts.Ping, PingTimeout: timeouts.Ping},
 	}
 	switch {
 	case o.Proxy != nil:
@@ -126,7 +164,7 @@ func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
 		return Answer{Err: deadlineFirst(total, err), sawCertificate: greeted.Load()}
 	}
 	defer resp.Body.Close()
-	defer time.AfterFunc(bodyTimeout, cancel).Stop() //nolint:forbidigo // a deadline of a socket runs in real time.
+	defer time.AfterFunc(c.body, cancel).Stop() //nolint:forbidigo // a deadline of a socket runs in real time.
 	a := Answer{Status: resp.StatusCode, RetryAfter: resp.Header.Get("Retry-After")}
 	// One more byte distinguishes a body of exactly MaxBody from a longer one. The connection can be reused only if the
 	// whole body was read; a longer body is not worth reading for that.
@@ -137,7 +175,7 @@ func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
 	switch {
 	case err == nil:
 	case total.Err() == nil && ctx.Err() != nil:
-		a.Err = fmt.Errorf("read the answer: body incomplete %v after its header", bodyTimeout)
+		a.Err = fmt.Errorf("read the answer: body incomplete %v after its header", c.body)
 	default:
 		a.Err = fmt.Errorf("read the answer: %w", deadlineFirst(total, err))
 	}

@@ -24,6 +24,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
+// patience limits waits of tests that succeed much earlier.
+const patience = 30 * time.Second
+
 // receiver starts a real server and a caller for it, and counts the server's connections.
 func receiver(t *testing.T, h http.HandlerFunc) (*HTTPCaller, string, *atomic.Int64) {
 	t.Helper()
@@ -42,7 +45,7 @@ func receiver(t *testing.T, h http.HandlerFunc) (*HTTPCaller, string, *atomic.In
 
 func call(t *testing.T, c *HTTPCaller, url string) Answer {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	tm := aTimer()
 	tm.CallbackURL = url
@@ -273,6 +276,42 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
+func TestTimeoutsOfATransport(t *testing.T) {
+	chosen := Timeouts{Dial: 1 * time.Second, TLS: 2 * time.Second, Body: 3 * time.Second, Idle: 6 * time.Second, Ping: 7 * time.Second}
+	for name, c := range map[string]struct{ have, want Timeouts }{
+		"defaults": {Timeouts{}, Timeouts{Dial: 5 * time.Second, TLS: 5 * time.Second, Body: 10 * time.Second, Idle: 4 * time.Second, Ping: 5 * time.Second}},
+		"chosen":   {chosen, chosen},
+	} {
+		if all := c.have.withDefaults(); all != c.want {
+			t.Errorf("%s: %+v, want %+v", name, all, c.want)
+		}
+		caller := NewHTTPCaller(&HTTP{Timeouts: c.have}, "test")
+		tr := caller.transport
+		if tr.TLSHandshakeTimeout != c.want.TLS || caller.body != c.want.Body || tr.IdleConnTimeout != c.want.Idle ||
+			tr.HTTP2.SendPingTimeout != c.want.Ping || tr.HTTP2.PingTimeout != c.want.Ping {
+			t.Errorf("%s: body %v, TLS %v, idle %v, HTTP/2 %+v", name, caller.body, tr.TLSHandshakeTimeout, tr.IdleConnTimeout, *tr.HTTP2)
+		}
+	}
+}
+
+func TestTimeoutsHaveARange(t *testing.T) {
+	for _, field := range []func(*Timeouts) *time.Duration{
+		func(o *Timeouts) *time.Duration { return &o.Dial }, func(o *Timeouts) *time.Duration { return &o.TLS },
+		func(o *Timeouts) *time.Duration { return &o.Body }, func(o *Timeouts) *time.Duration { return &o.Idle },
+		func(o *Timeouts) *time.Duration { return &o.Ping },
+	} {
+		for value, valid := range map[time.Duration]bool{
+			0: true, time.Millisecond: true, MaxTimeout: true, -1: false, time.Millisecond - 1: false, MaxTimeout + 1: false,
+		} {
+			var o Timeouts
+			*field(&o) = value
+			if err := o.Validate(); (err == nil) != valid {
+				t.Errorf("%+v: %v", o, err)
+			}
+		}
+	}
+}
+
 func TestCloseLeavesNoConnections(t *testing.T) {
 	closed := make(chan struct{}, 2)
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -286,7 +325,7 @@ func TestCloseLeavesNoConnections(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(srv.Certificate())
 	trust := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
-	c := NewHTTPCaller(&HTTP{PerHost: 1}, "test")
+	c := NewHTTPCaller(&HTTP{PerHost: 1, Timeouts: Timeouts{Idle: MaxTimeout}}, "test")
 	c.transport.TLSClientConfig = trust
 	tm, profile := aTimer(), &Profile{TLS: trust}
 	tm.CallbackURL = srv.URL
@@ -301,7 +340,7 @@ func TestCloseLeavesNoConnections(t *testing.T) {
 	for range 2 {
 		select {
 		case <-closed:
-		case <-time.After(idleTimeout - time.Second):
+		case <-time.After(patience):
 			t.Fatal("a connection is left")
 		}
 	}
