@@ -49,6 +49,9 @@ type System struct {
 	// WaitingUnknown is true if floors do not count the messages of the queue that no member has received.
 	WaitingUnknown bool
 
+	// AckWait is the time after which the bus under test delivers a message of the queue again. 0 means bus.AckWait, the
+	// value of the contract; quick runs use a shorter one.
+	AckWait time.Duration
 	// LeaseTTL is the longest time for which a dead member keeps its partitions.
 	LeaseTTL time.Duration
 	// Settle is how long a check watches for an event that must not happen.

@@ -83,7 +83,7 @@ func (w *world) crash(sys *CrashSystem, m *member, c manualConsumer, held ...str
 // settled waits until the floors of a queue without new messages are at its end.
 func (w *world) settled(m *member) {
 	w.Helper()
-	w.pollWithin(bus.AckWait, "the floor reaches the end without new messages", func() error {
+	w.pollWithin(w.sys.AckWait, "the floor reaches the end without new messages", func() error {
 		floors, err := m.Bus.Floor(w.Context(), bus.Due, queue.Group)
 		if err != nil {
 			return err
@@ -158,7 +158,7 @@ func crashTaken(w *world, sys *CrashSystem) {
 	for _, body := range numbers(11, 20) {
 		other.publishAgain(bus.Due, 0, body)
 	}
-	w.awaitWithin(bus.AckWait, "messages published after the crash are delivered", func() bool {
+	w.awaitWithin(w.sys.AckWait, "messages published after the crash are delivered", func() bool {
 		for _, body := range numbers(11, 20) {
 			if c.delivery(body, 1) == nil {
 				return false

@@ -113,12 +113,12 @@ func queueAckWait(w *world) {
 	c := m.consume(queue, behaviour{})
 	m.publish(bus.Due, 0, "1")
 	c.expect("1")
-	c.expectWithin(bus.AckWait, "1", "1")
+	c.expectWithin(w.sys.AckWait, "1", "1")
 	w.mu.Lock()
 	waited := c.arrived("1", 2).Sub(c.arrived("1", 1))
 	w.mu.Unlock()
-	if waited < bus.AckWait-w.sys.Early {
-		w.Fatalf("redelivered after %v, want %v", waited, bus.AckWait)
+	if waited < w.sys.AckWait-w.sys.Early {
+		w.Fatalf("redelivered after %v, want %v", waited, w.sys.AckWait)
 	}
 	if d := c.last("1")[0]; d.Deliveries == 1 {
 		w.Fatalf("the delivery count is still 1")
@@ -131,18 +131,18 @@ func queueExtend(w *world) {
 	m.publish(bus.Due, 0, "1")
 	c.expect("1")
 	for range 2 {
-		if w.holds(bus.AckWait*3/5, func() bool { return len(c.all) > 1 }) {
+		if w.holds(w.sys.AckWait*3/5, func() bool { return len(c.all) > 1 }) {
 			w.Fatalf("redelivered although AckWait was extended")
 		}
 		c.last("1")[0].Extend()
 	}
 	extended := time.Now()
-	c.expectWithin(bus.AckWait, "1", "1")
+	c.expectWithin(w.sys.AckWait, "1", "1")
 	w.mu.Lock()
 	waited := c.arrived("1", 2).Sub(extended)
 	w.mu.Unlock()
-	if waited < bus.AckWait-w.sys.Early {
-		w.Fatalf("redelivered %v after the last Extend, want %v", waited, bus.AckWait)
+	if waited < w.sys.AckWait-w.sys.Early {
+		w.Fatalf("redelivered %v after the last Extend, want %v", waited, w.sys.AckWait)
 	}
 }
 
@@ -153,7 +153,7 @@ func queueCrash(w *world) {
 	a.expect(numbers(1, 3)...)
 	victim.Crash()
 	b := heir.consume(queue, behaviour{ack: true})
-	w.awaitWithin(bus.AckWait, "the dead member's messages are redelivered", func() bool {
+	w.awaitWithin(w.sys.AckWait, "the dead member's messages are redelivered", func() bool {
 		return b.delivery("1", 1) != nil && b.delivery("2", 1) != nil && b.delivery("3", 1) != nil
 	})
 	for _, d := range b.last("1", "2", "3") {
@@ -177,7 +177,7 @@ func queueLeave(w *world) {
 	if b.delivery("1", 1) == nil || b.delivery("3", 1) == nil {
 		w.Fatalf("%q were redelivered, want 1 and 3", b.bodies())
 	}
-	if waited := time.Since(left); waited > bus.AckWait*9/10 {
+	if waited := time.Since(left); waited > w.sys.AckWait*9/10 {
 		w.Fatalf("took %v: a leaving member must return its messages immediately", waited)
 	}
 }
@@ -307,7 +307,7 @@ func queueDeliverError(w *world) {
 	if cause := c.causeOf(0); !errors.Is(cause, bus.ErrLost) {
 		w.Fatalf("the session whose Deliver failed was closed with %v, want ErrLost", cause)
 	}
-	c.expectWithin(bus.AckWait, "1")
+	c.expectWithin(w.sys.AckWait, "1")
 }
 
 func queueOpenFailure(w *world) { openFailure(w, queue) }
@@ -319,7 +319,7 @@ func queueReconnect(w *world) {
 	c.expect("1")
 	m.Break()
 	publisher.publish(bus.Due, 0, "2")
-	w.awaitWithin(bus.AckWait, "the message published during the outage is delivered", func() bool { return c.delivery("2", 1) != nil })
+	w.awaitWithin(w.sys.AckWait, "the message published during the outage is delivered", func() bool { return c.delivery("2", 1) != nil })
 	w.poll("everything is acknowledged", func() error {
 		f, err := publisher.Bus.Floor(w.Context(), bus.Due, queue.Group)
 		if err != nil {

@@ -1,6 +1,7 @@
 package bustest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -29,6 +30,7 @@ type world struct {
 }
 
 func newWorld(t T, sys System) *world {
+	sys.AckWait = cmp.Or(sys.AckWait, bus.AckWait)
 	return &world{T: t, sys: sys, changed: make(chan struct{})}
 }
 

@@ -57,10 +57,16 @@ func connect(tb testing.TB, opts kafkabus.Options) *kafkabus.Bus {
 
 // TestSuiteOnFake runs the whole suite without a server, on three brokers.
 func TestSuiteOnFake(t *testing.T) {
+	t.Parallel()
+	var ackWait time.Duration // that of production
+	if testing.Short() {
+		ackWait = 2 * time.Second
+	}
 	cluster := fake(t, kfake.NumBrokers(3))
 	t.Run("checks", func(t *testing.T) {
+		t.Parallel()
 		bustest.Run(t, bustest.Options{Exclude: inGroups}, func(_ bustest.T, partitions int) bustest.System {
-			ours, theirs := fakeOptions(cluster), fakeOptions(cluster)
+			ours, theirs := kafkabus.WithAckWait(fakeOptions(cluster), ackWait), kafkabus.WithAckWait(fakeOptions(cluster), ackWait)
 			ours.Partitions, theirs.Partitions = partitions, partitions
 			return bustest.System{
 				Join:             func(t bustest.T) bustest.Member { return join(t, ours) },
@@ -70,6 +76,7 @@ func TestSuiteOnFake(t *testing.T) {
 				Remove:           removeRecords(cluster.ListenAddrs(), ours.Prefix),
 				QueueByPartition: true,
 				WaitingUnknown:   true,
+				AckWait:          ackWait,
 				LeaseTTL:         2 * fakeSession,
 				Settle:           500 * time.Millisecond,
 				Patience:         30 * time.Second,

@@ -162,7 +162,7 @@ func (l *lane) deliver(ctx context.Context, one *shareSession, fetches kgo.Fetch
 
 func (l *lane) delivery(one *shareSession, record *kgo.Record) *shareDelivery {
 	now := time.Now()
-	d := &shareDelivery{lane: l, session: one, record: record, renewAt: now.Add(renewEvery), releaseAt: now.Add(bus.AckWait)}
+	d := &shareDelivery{lane: l, session: one, record: record, renewAt: now.Add(renewEvery), releaseAt: now.Add(l.sharing.bus.opts.ackWait)}
 	p := shard.Partition(record.Partition)
 	d.Delivery = bus.Delivery{
 		Message:    decode(record),
@@ -184,7 +184,7 @@ func (l *lane) await(ctx context.Context, held []*shareDelivery) error {
 			return nil
 		}
 		now := time.Now()
-		next := now.Add(bus.AckWait)
+		next := now.Add(l.sharing.bus.opts.ackWait)
 		if unsent {
 			next = now.Add(flushAfter)
 		}
@@ -296,7 +296,7 @@ func (d *shareDelivery) Extend() {
 	void := d.session.void
 	d.session.mu.Unlock()
 	if ok && !void {
-		d.until(time.Now().Add(bus.AckWait))
+		d.until(time.Now().Add(d.lane.sharing.bus.opts.ackWait))
 	}
 }
 

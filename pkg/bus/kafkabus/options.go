@@ -14,6 +14,8 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	"github.com/timerbus/timerbus/pkg/bus"
 )
 
 // Options configures the connection and the retention of the topics. The zero value of each field selects its
@@ -88,6 +90,10 @@ type Options struct {
 	// warnings. By default the log is discarded.
 	Logger *slog.Logger
 
+	// ackWait is how long a Queue delivery may remain without an answer: bus.AckWait. Only tests change it, to at least
+	// 10 ms.
+	ackWait time.Duration
+
 	clientLog *clientLog // set by complete
 }
 
@@ -139,6 +145,7 @@ func complete(o Options) (Options, error) {
 	o.RetryPause = cmp.Or(o.RetryPause, 100*time.Millisecond)
 	o.CommitEvery = cmp.Or(o.CommitEvery, 100*time.Millisecond)
 	o.AckTimeout = cmp.Or(o.AckTimeout, 5*time.Second)
+	o.ackWait = cmp.Or(o.ackWait, bus.AckWait)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

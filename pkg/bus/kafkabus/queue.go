@@ -209,7 +209,7 @@ func (q *queueSource) hand(it *item, now time.Time) *bus.Delivery {
 		Acker:      d,
 	}
 	it.current = d
-	q.move(it, handed, now.Add(bus.AckWait))
+	q.move(it, handed, now.Add(q.session.bus.opts.ackWait))
 	return &d.Delivery
 }
 
@@ -281,7 +281,7 @@ func (d *queueDelivery) Nack(after time.Duration) {
 func (d *queueDelivery) Extend() {
 	d.settle(func(q *queueSource, it *item) {
 		if it.current == d {
-			q.move(it, handed, time.Now().Add(bus.AckWait))
+			q.move(it, handed, time.Now().Add(q.session.bus.opts.ackWait))
 		}
 	})
 }

@@ -47,25 +47,18 @@ func (b *Bus) warnOfLoss(cfg *jetstream.StreamConfig) {
 	}
 }
 
-const (
-	// trimEvery is the interval at which a consumer of commands checks whether applied commands should be removed.
-	trimEvery = 2 * time.Second
-	// trimAgain is the interval while unapplied commands prevent the removal.
-	trimAgain = 10 * time.Second
-)
-
 // trim removes applied commands until ctx ends. It removes commands older than LogMaxAge once the oldest is a
 // sixteenth older than that. If the stream is more than half full, it removes the oldest commands until the stream is
 // a quarter full. A removal takes several requests for each partition, so it must remove many commands. Every process
 // that applies commands runs trim.
 func (b *Bus) trim(ctx context.Context) {
 	const operation = "remove applied commands"
-	wait := trimEvery
+	wait := b.opts.times.trimEvery
 	for timer.Sleep(ctx, wait) {
 		reached, err := b.trimOnce(ctx)
-		wait = trimEvery
+		wait = b.opts.times.trimEvery
 		if !reached {
-			wait = trimAgain
+			wait = b.opts.times.trimAgain
 		}
 		switch {
 		case err == nil:

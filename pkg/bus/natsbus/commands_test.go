@@ -108,6 +108,7 @@ func TestAppliedCommandsMakeRoom(t *testing.T) {
 func applyAndMakeRoom(t *testing.T, opts natsbus.Options, commands int) {
 	t.Helper()
 	opts.CommandsMaxBytes = 256 << 10
+	opts = natsbus.Times{TrimEvery: 100 * time.Millisecond, TrimAgain: 200 * time.Millisecond}.With(opts)
 	b, err := natsbus.Connect(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +158,9 @@ func TestAppliedCommandsAreRemovedInTime(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, embedded.Options{NoSync: true})
 	_, js := raw(t, server)
-	b, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server, Partitions: 2, LogMaxAge: 3 * time.Second})
+	const age = time.Second
+	b, err := natsbus.Connect(t.Context(), natsbus.Times{TrimEvery: 50 * time.Millisecond, TrimAgain: 50 * time.Millisecond}.With(
+		natsbus.Options{InProcess: server, Partitions: 2, LogMaxAge: age}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +193,7 @@ func TestAppliedCommandsAreRemovedInTime(t *testing.T) {
 	until(t, "applied commands are removed", patience, kept(0))
 	stop()
 	publish(5)
-	time.Sleep(5 * time.Second) // longer than applied commands are kept
+	time.Sleep(2 * age) // longer than applied commands are kept
 	i, _ := startIngest(t, b)
 	until(t, "commands that waited are delivered", patience, func() error {
 		if got, gaps := i.seen(); got != 5 || len(gaps) > 0 {
@@ -206,9 +209,10 @@ func TestCommandsThatAreNotAppliedStay(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, embedded.Options{NoSync: true})
 	_, js := raw(t, server)
-	b, err := natsbus.Connect(t.Context(), natsbus.Options{
-		InProcess: server, Partitions: 2, CommandsMaxBytes: 256 << 10, LogMaxAge: time.Second,
-	})
+	const every, age = 50 * time.Millisecond, 500 * time.Millisecond
+	b, err := natsbus.Connect(t.Context(), natsbus.Times{TrimEvery: every, TrimAgain: every}.With(natsbus.Options{
+		InProcess: server, Partitions: 2, CommandsMaxBytes: 256 << 10, LogMaxAge: age,
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,8 +230,8 @@ func TestCommandsThatAreNotAppliedStay(t *testing.T) {
 	if !errors.Is(err, bus.ErrFull) {
 		t.Fatal(err)
 	}
-	// Longer than one attempt to remove them and the next.
-	for end := time.Now().Add(6 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	// Long enough for many attempts to remove them, also after their age.
+	for end := time.Now().Add(3 * age); time.Now().Before(end); time.Sleep(every) {
 		s, err := js.Stream(t.Context(), "timerbus-commands")
 		if err != nil {
 			t.Fatal(err)
@@ -289,7 +293,7 @@ func TestAnIdlePartitionHasNoGap(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, embedded.Options{NoSync: true})
 	_, js := raw(t, server)
-	b, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server, Partitions: 2})
+	b, err := natsbus.Connect(t.Context(), natsbus.Times{OwnExpires: time.Second}.With(natsbus.Options{InProcess: server, Partitions: 2}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +310,7 @@ func TestAnIdlePartitionHasNoGap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "partition 0 is searched to the end", 40*time.Second, func() error {
+	until(t, "partition 0 is searched to the end", patience, func() error {
 		entry, err := owners.Get(t.Context(), "commands.ingest.0")
 		if err != nil {
 			return err

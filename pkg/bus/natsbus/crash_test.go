@@ -334,6 +334,8 @@ type crashable struct {
 func runCrashSuite(t *testing.T, start func(t bustest.T) crashable) {
 	bustest.RunCrash(t, bustest.Options{}, func(t bustest.T, partitions int) bustest.CrashSystem {
 		server := start(t)
+		times := suiteTimes()
+		server.opts = times.With(server.opts)
 		server.opts.Partitions, server.opts.Logger = partitions, testLog()
 		divided := server.opts.QueueStreams > 1
 		if divided {
@@ -345,6 +347,7 @@ func runCrashSuite(t *testing.T, start func(t bustest.T) crashable) {
 
 				QueueByPartition: divided && partitions > 1,
 
+				AckWait:  times.AckWait,
 				LeaseTTL: time.Second,
 				Settle:   300 * time.Millisecond,
 				Patience: patience,

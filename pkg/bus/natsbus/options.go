@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/timerbus/timerbus/pkg/bus"
 )
 
 // Options configures the connection and the retention of the topics. The zero value of each field selects its
@@ -72,8 +74,38 @@ type Options struct {
 	// log is discarded.
 	Logger *slog.Logger
 
+	// times are intervals that only tests change.
+	times times
+
 	// given are the explicit sizes (not zero), by stream.
 	given map[string]int64
+}
+
+// times are intervals that depend on the protocol, not on the installation. Zero means the default in the comment. Tests
+// set at least 10 ms.
+type times struct {
+	// ackWait is how long a Queue delivery may remain without an answer: bus.AckWait.
+	ackWait time.Duration
+	// trimEvery is the interval at which a consumer of commands checks whether applied commands should be removed: 2 s.
+	trimEvery time.Duration
+	// trimAgain is that interval while unapplied commands prevent the removal: 10 s.
+	trimAgain time.Duration
+	// lookEvery is how often a session looks for streams that other processes have created: 5 s.
+	lookEvery time.Duration
+	// sharedExpires and ownExpires are the lifetimes of a request for messages: 5 s and 30 s. The server sends a heartbeat
+	// after 2/5 of it. If a member's connection hangs, messages that the server sends on its open requests are lost. For
+	// the shared queue the lifetime must be short. For a consumer with one reader a long lifetime does no harm, and it
+	// saves requests and heartbeats, which are most of the cost of an idle process.
+	sharedExpires, ownExpires time.Duration
+}
+
+func (t *times) complete() {
+	t.ackWait = cmp.Or(t.ackWait, bus.AckWait)
+	t.trimEvery = cmp.Or(t.trimEvery, 2*time.Second)
+	t.trimAgain = cmp.Or(t.trimAgain, 10*time.Second)
+	t.lookEvery = cmp.Or(t.lookEvery, 5*time.Second)
+	t.sharedExpires = cmp.Or(t.sharedExpires, 5*time.Second)
+	t.ownExpires = cmp.Or(t.ownExpires, 30*time.Second)
 }
 
 var prefixForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -101,6 +133,7 @@ func complete(o Options) (Options, error) {
 	o.RetryPause = cmp.Or(o.RetryPause, 100*time.Millisecond)
 	o.CommitEvery = cmp.Or(o.CommitEvery, 100*time.Millisecond)
 	o.AckTimeout = cmp.Or(o.AckTimeout, 5*time.Second)
+	o.times.complete()
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -49,7 +49,7 @@ func newOrderedSource(s *session, h *holding) *orderedSource {
 	return &orderedSource{
 		session: s,
 		hold:    h,
-		pull:    newPuller(s.bus.nc, &s.spec, ownExpires),
+		pull:    newPuller(s.bus.nc, &s.spec, s.bus.opts.times.ownExpires),
 		wake:    make(chan struct{}, 1),
 	}
 }
@@ -70,7 +70,7 @@ func (o *orderedSource) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.pull.expires = ownExpiresOn(info)
+	o.pull.expires = o.session.bus.opts.times.ownExpiresOn(info)
 	if created := info.Created.UnixNano(); o.hold.Epoch < created {
 		// The first commit writes this record.
 		o.hold.record = record{Owner: o.hold.Owner, Epoch: created}

@@ -43,21 +43,13 @@ const statusRoom = 64
 // request.
 const minEstimate = 4 << 10
 
-// The lifetimes of a request. If a member's connection hangs, messages that the server sends on its open requests are
-// lost. For the shared queue the lifetime must be short. For a consumer with one reader a long lifetime does no harm,
-// and it saves requests and heartbeats, which are most of the cost of an idle process.
-const (
-	sharedExpires = 5 * time.Second
-	ownExpires    = 30 * time.Second
-)
-
 // ownExpiresOn returns a shorter lifetime on a cluster: there a consumer can disappear with a server to which the
 // member is not connected, and only the missing heartbeats show it.
-func ownExpiresOn(stream *jetstream.StreamInfo) time.Duration {
+func (t *times) ownExpiresOn(stream *jetstream.StreamInfo) time.Duration {
 	if stream.Config.Replicas > 1 {
-		return sharedExpires
+		return t.sharedExpires
 	}
-	return ownExpires
+	return t.ownExpires
 }
 
 // errPullAgain means that the consumer must be looked up or created again.

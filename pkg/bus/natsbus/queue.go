@@ -76,13 +76,10 @@ func durableName(group string) string {
 	return word(group)
 }
 
-// lookEvery is how often a session looks for streams that other processes have created.
-const lookEvery = 5 * time.Second
-
 // start prepares all readers. It fails if all of them do; readers that fail are retried while others read.
 func (q *queueSource) start(ctx context.Context) error {
 	q.link = q.session.bus.link.next()
-	q.lookAt = time.Now().Add(lookEvery)
+	q.lookAt = time.Now().Add(q.session.bus.opts.times.lookEvery)
 	q.addReaders()
 	failed := make(map[*reader]error)
 	begun := q.prepareReaders(ctx)
@@ -172,7 +169,7 @@ func (q *queueSource) tick(ctx context.Context) {
 	if now.Before(q.lookAt) {
 		return
 	}
-	q.lookAt = now.Add(lookEvery)
+	q.lookAt = now.Add(q.session.bus.opts.times.lookEvery)
 	b := q.session.bus
 	if q.looking || !b.nc.IsConnected() {
 		return

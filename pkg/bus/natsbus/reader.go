@@ -47,7 +47,7 @@ type preparation struct {
 }
 
 func newReader(q *queueSource, s *stream) *reader {
-	r := &reader{source: q, stream: s, pull: newPuller(q.session.bus.nc, &q.session.spec, sharedExpires)}
+	r := &reader{source: q, stream: s, pull: newPuller(q.session.bus.nc, &q.session.spec, q.session.bus.opts.times.sharedExpires)}
 	r.pull.arrived, r.pull.shared = q.arrived, true
 	return r
 }
@@ -100,7 +100,7 @@ func (q *queueSource) finishPreparation(p preparation) error {
 		r.state = readerOpen
 		q.session.health.Opened(r.part(), 0)
 	case errors.Is(err, jetstream.ErrStreamNotFound) && q.session.bus.queue.foreign(r.stream):
-		r.reset(time.Now().Add(lookEvery)) // an operator has deleted it
+		r.reset(time.Now().Add(q.session.bus.opts.times.lookEvery)) // an operator has deleted it
 		q.session.health.Works(r.part())
 	default:
 		return err
@@ -149,7 +149,7 @@ func (r *reader) ensureConsumer(ctx context.Context) error {
 		Durable:       r.source.durable,
 		Description:   "Timerbus group " + s.spec.Group,
 		AckPolicy:     jetstream.AckExplicitPolicy,
-		AckWait:       bus.AckWait,
+		AckWait:       s.bus.opts.times.ackWait,
 		MaxDeliver:    -1,
 		MaxAckPending: -1,
 		DeliverPolicy: jetstream.DeliverAllPolicy,

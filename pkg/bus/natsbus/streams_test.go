@@ -195,8 +195,13 @@ func TestRunningProcessesReadStreamsThatAreAdded(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, embedded.Options{})
 	_, js := raw(t, server)
-	opts := natsbus.Options{InProcess: server, Partitions: 8, Logger: testLog()}
-	in := consume(t, connectTo(t, opts), bus.Due, bus.Queue)
+	opts := natsbus.Times{LookEvery: 100 * time.Millisecond}.With(natsbus.Options{InProcess: server, Partitions: 8, Logger: testLog()})
+	old := connectTo(t, opts)
+	in := consume(t, old, bus.Due, bus.Queue)
+	publishDue(t, old, eachPartition(8, "old")...)
+	for range 8 { // the process has opened the only stream
+		in.next(t)
+	}
 	opts.QueueStreams = 4
 	b := connectTo(t, opts)
 	eventually(t, "the new streams are in use", func() error {
@@ -215,11 +220,14 @@ func TestRunningProcessesReadStreamsThatAreAdded(t *testing.T) {
 	if err := js.DeleteStream(t.Context(), "timerbus-due-3"); err != nil {
 		t.Fatal(err)
 	}
-	for p, f := range dueFloors(t, b) {
-		if f.Floor != f.End {
-			t.Errorf("partition %d: floor %+v", p, f)
+	eventually(t, "the acknowledgements arrive", func() error {
+		for p, f := range dueFloors(t, b) {
+			if f.Floor != f.End {
+				return fmt.Errorf("partition %d: floor %+v", p, f)
+			}
 		}
-	}
+		return nil
+	})
 	publishDue(t, b, eachPartition(8, "left")...)
 	for range 8 {
 		in.next(t)

@@ -29,10 +29,23 @@ func TestMain(m *testing.M) {
 		os.Exit(serve(dir))
 	}
 	flag.Parse()
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	parallel := "4"
+	if testing.Short() { // without the race detector, checks need little CPU time
+		parallel = "8"
+	}
+	if err := flag.Set("test.parallel", parallel); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
+}
+
+// suiteTimes returns the intervals of the suites on servers of this test. In -short mode they are shorter than in
+// production.
+func suiteTimes() natsbus.Times {
+	if testing.Short() {
+		return natsbus.Times{AckWait: 2 * time.Second, SharedExpires: time.Second, LookEvery: time.Second}
+	}
+	return natsbus.Times{}
 }
 
 // testLog discards the log unless TIMERBUS_TEST_LOG is set, because a failing check is easier to read without it.
@@ -66,24 +79,30 @@ func startServer(tb testing.TB, opts embedded.Options) *embedded.Server {
 // a separate server, the one in this process only runs the checks with several due streams, unless there is a cluster
 // (`make test-clusters`).
 func TestSuite(t *testing.T) {
+	t.Parallel()
 	t.Run("embedded", func(t *testing.T) {
 		if os.Getenv("TIMERBUS_TEST_NATS") != "" && os.Getenv("TIMERBUS_TEST_NATS3") == "" {
 			t.Skip("TestSuite/nats runs these checks")
 		}
+		t.Parallel()
 		// Without fsync, because a dozen concurrent checks would wait for the disk.
-		runSuite(t, natsbus.Options{URL: startServer(t, embedded.Options{Listen: "127.0.0.1:0", NoSync: true}).URL()})
+		runSuite(t, natsbus.Options{URL: startServer(t, embedded.Options{Listen: "127.0.0.1:0", NoSync: true}).URL()}, suiteTimes())
 	})
 	t.Run("embedded/streams", func(t *testing.T) {
-		runSuite(t, natsbus.Options{URL: startServer(t, embedded.Options{Listen: "127.0.0.1:0", NoSync: true}).URL(), QueueStreams: 4})
+		t.Parallel()
+		runSuite(t, natsbus.Options{URL: startServer(t, embedded.Options{Listen: "127.0.0.1:0", NoSync: true}).URL(), QueueStreams: 4}, suiteTimes())
 	})
 	t.Run("nats", func(t *testing.T) {
-		runSuite(t, natsbus.Options{URL: servers(t, "nats")})
+		t.Parallel()
+		runSuite(t, natsbus.Options{URL: servers(t, "nats")}, natsbus.Times{})
 	})
 	t.Run("nats3", func(t *testing.T) {
-		runSuite(t, natsbus.Options{URL: servers(t, "nats3"), Replicas: 3, QueueStreams: 1})
+		t.Parallel()
+		runSuite(t, natsbus.Options{URL: servers(t, "nats3"), Replicas: 3, QueueStreams: 1}, natsbus.Times{})
 	})
 	t.Run("nats3/streams", func(t *testing.T) {
-		runSuite(t, natsbus.Options{URL: servers(t, "nats3"), Replicas: 3, QueueStreams: 4})
+		t.Parallel()
+		runSuite(t, natsbus.Options{URL: servers(t, "nats3"), Replicas: 3, QueueStreams: 4}, natsbus.Times{})
 	})
 }
 
@@ -108,8 +127,9 @@ func prefix() string {
 	return fmt.Sprintf("t%x-%d", time.Now().UnixNano(), prefixes.Add(1))
 }
 
-func runSuite(t *testing.T, base natsbus.Options) {
+func runSuite(t *testing.T, base natsbus.Options, times natsbus.Times) {
 	t.Helper()
+	base = times.With(base)
 	base.Logger = testLog()
 	t.Run("checks", func(t *testing.T) {
 		bustest.Run(t, bustest.Options{}, func(t bustest.T, partitions int) bustest.System {
@@ -138,6 +158,7 @@ func runSuite(t *testing.T, base natsbus.Options) {
 				},
 				QueueByPartition: base.QueueStreams >= partitions && base.QueueStreams > 1,
 
+				AckWait:  times.AckWait,
 				LeaseTTL: time.Second,
 				Settle:   300 * time.Millisecond,
 				Patience: 10 * time.Second,
