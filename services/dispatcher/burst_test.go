@@ -74,7 +74,7 @@ func TestABurstToOneHostTakesAsLongAsTheHostNeeds(t *testing.T) {
 
 // A host counts as slow if its calls take long, not if this process cannot read rows.
 func TestAPauseOfTheStoreIsNotHeldAgainstAHost(t *testing.T) {
-	for begins := 55 * time.Millisecond; begins < 200*time.Millisecond; begins += 30 * time.Millisecond {
+	for _, begins := range []time.Duration{55 * time.Millisecond, 115 * time.Millisecond, 175 * time.Millisecond} {
 		pauseStore(t, begins)
 	}
 }
@@ -100,6 +100,7 @@ func pauseStore(t *testing.T, begins time.Duration) {
 			}
 			return nil
 		}, nil)
+		// With fewer than 1,500 timers, the queue is too short for the limits of silent hosts.
 		took := w.burst(2000, 2*time.Minute, to("quick"))
 		if _, postponed := metric("postponed_total"); postponed != 0 || took > 2*time.Second {
 			t.Errorf("pause after %v: %v timers were postponed, and the last one was done after %v", begins, postponed, took)
@@ -218,7 +219,7 @@ func TestAHostThatWasSlowGetsItsBurst(t *testing.T) {
 		for i := range 300 {
 			w.wantStatus(fmt.Sprint("slow/", i), timer.StatusDone)
 		}
-		w.pass(time.Hour)
+		time.Sleep(time.Hour) // without w.pass: nothing is due
 		takes = 20 * time.Millisecond
 		due := timer.SystemClock().Add(time.Second)
 		for i := range 1000 {

@@ -27,14 +27,19 @@ type recovery struct {
 }
 
 // inFlight is the number of running deliveries when an outage begins.
-const inFlight = 10_000
+func inFlight() int {
+	if testing.Short() {
+		return 2_500
+	}
+	return 10_000
+}
 
 // inRecovery runs a test with n processes.
 func inRecovery(t *testing.T, n, perTick int, takes time.Duration, change func(*dispatcher.Config), test func(r *recovery)) {
 	t.Helper()
 	inWorld(t, func(w *world) {
-		w.limit = 2 * inFlight
-		w.settle(func(s *store.Settings) { s.HostConcurrency = 2 * inFlight })
+		w.limit = 2 * inFlight()
+		w.settle(func(s *store.Settings) { s.HostConcurrency = 2 * inFlight() })
 		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, takes, 200) }
 		r := &recovery{world: w, perTick: perTick, change: change}
 		r.start(n)
@@ -70,8 +75,8 @@ func (r *recovery) each(do func(*cuttable)) {
 func (r *recovery) endSessions() {
 	r.t.Helper()
 	r.broker.LoseSessions(bus.Due)
-	if n := r.broker.Redeliver(bus.Due, nil); n < inFlight {
-		r.t.Errorf("%d messages were redelivered, want at least %d", n, inFlight)
+	if n := r.broker.Redeliver(bus.Due, nil); n < inFlight() {
+		r.t.Errorf("%d messages were redelivered, want at least %d", n, inFlight())
 	}
 	synctest.Wait()
 }
@@ -98,7 +103,7 @@ func (r *recovery) run(d time.Duration) {
 // fill starts inFlight deliveries.
 func (r *recovery) fill() {
 	r.t.Helper()
-	for i := range inFlight {
+	for i := range inFlight() {
 		r.put(fmt.Sprint("old-", i), 0, nil)
 	}
 	r.run(200 * time.Millisecond)
@@ -108,8 +113,8 @@ func (r *recovery) fill() {
 			running++
 		}
 	}
-	if running != inFlight {
-		r.t.Fatalf("%d deliveries are in flight, want %d", running, inFlight)
+	if running != inFlight() {
+		r.t.Fatalf("%d deliveries are in flight, want %d", running, inFlight())
 	}
 }
 
@@ -138,7 +143,7 @@ func (r *recovery) recovered() (inTime, last time.Duration) {
 			inTime = max(inTime, t.DueAt.Sub(r.healed))
 		}
 	}
-	for i := range inFlight {
+	for i := range inFlight() {
 		if id := fmt.Sprint("old-", i); r.get(id).Status != timer.StatusDone {
 			r.t.Fatalf("%s is %s", id, r.get(id).Status)
 		}
@@ -152,7 +157,7 @@ func (r *recovery) recovered() (inTime, last time.Duration) {
 func TestI13_AnOutageSlowsNoDeliveries(t *testing.T) {
 	const within = 5 * time.Second
 	wide := func(c *dispatcher.Config) {
-		c.Concurrency, c.MaxInFlight = 4*inFlight, 2*inFlight
+		c.Concurrency, c.MaxInFlight = 4*inFlight(), 2*inFlight()
 		c.Drain = time.Millisecond
 	}
 	for name, outage := range map[string]func(r *recovery){
@@ -163,11 +168,11 @@ func TestI13_AnOutageSlowsNoDeliveries(t *testing.T) {
 			r.endSessions()
 		},
 		"all messages come again": func(r *recovery) {
-			if n := r.broker.Redeliver(bus.Due, nil); n < inFlight {
-				r.t.Errorf("%d messages were redelivered, want at least %d", n, inFlight)
+			if n := r.broker.Redeliver(bus.Due, nil); n < inFlight() {
+				r.t.Errorf("%d messages were redelivered, want at least %d", n, inFlight())
 			}
 		},
-		"the queue crashes": func(r *recovery) { r.broker.CrashQueue(bus.Due, 0, inFlight) },
+		"the queue crashes": func(r *recovery) { r.broker.CrashQueue(bus.Due, 0, inFlight()) },
 		"the bus is away": func(r *recovery) {
 			r.each(func(n *cuttable) { n.member.Disconnect() })
 			r.run(10 * time.Second)
@@ -284,8 +289,8 @@ func TestI13_RefusedTimersAreNotQuarantined(t *testing.T) {
 		takes = 100 * time.Millisecond
 		// long is the duration of one callback in 100; these are in flight at each kill.
 		long = 1500 * time.Millisecond
-		full = inFlight * (99*takes + long) / 100 / store.DefaultHostConcurrency
 	)
+	full := time.Duration(inFlight()) * (99*takes + long) / 100 / store.DefaultHostConcurrency
 	inRecovery(t, 1, 0, 0, func(c *dispatcher.Config) {
 		c.Drain = time.Millisecond
 		c.Redelivered = func(*bus.Delivery) bool { return true }
@@ -298,7 +303,7 @@ func TestI13_RefusedTimersAreNotQuarantined(t *testing.T) {
 			}
 			return after(ctx, takes, 200)
 		}
-		for i := range inFlight {
+		for i := range inFlight() {
 			r.put(fmt.Sprint("old-", i), 0, nil)
 		}
 		r.run(500 * time.Millisecond)
