@@ -172,10 +172,7 @@ func always(change func(*sim.Configs)) func() func(*sim.Configs) {
 }
 
 func TestPlantedChangesAreCaught(t *testing.T) {
-	most := 500
-	if shuffled {
-		most = 2000 // a seed then does not determine the life
-	}
+	most := lives().search
 	for _, p := range planted {
 		t.Run(p.name, func(t *testing.T) {
 			others := map[string]int{}
@@ -189,6 +186,9 @@ func TestPlantedChangesAreCaught(t *testing.T) {
 					others[v.Rule]++
 				}
 			}
+			if testing.Short() {
+				t.Skipf("not caught by %v in %d seeds; without -short more are played", p.rules, most)
+			}
 			t.Errorf("not caught by %v in %d seeds; violations of other rules: %v", p.rules, most, others)
 		})
 	}
@@ -196,10 +196,10 @@ func TestPlantedChangesAreCaught(t *testing.T) {
 
 // TestASeedReproduces runs failing lives repeatedly.
 func TestASeedReproduces(t *testing.T) {
-	const lives, times = 5, 10
+	many, times := lives().failing, lives().times
 	change := planted[0].change
 	found, again := 0, 0
-	for seed := uint64(0); found < lives && seed < 500; seed++ {
+	for seed := uint64(0); found < many && seed < 500; seed++ {
 		plan := sim.Draw(seed)
 		if len(sim.Run(t, &plan, sim.Options{Change: change()}).Violations) == 0 {
 			continue

@@ -12,6 +12,29 @@ import (
 	"github.com/timerbus/timerbus/e2e/sim"
 )
 
+// The numbers of lives. With -short, the loop of a developer, they are smaller.
+type numbers struct {
+	// seeds is that of TestSeeds, unless SIM_SEEDS sets it; backlogs that of lives with a backlog.
+	seeds, backlogs int
+	// search is how many lives a planted change is searched in. With -short a change that is not caught by then is
+	// skipped, because many need hundreds.
+	search int
+	// failing and times are how many failing lives are repeated, and how often.
+	failing, times int
+}
+
+func lives() numbers {
+	switch {
+	case testing.Short():
+		return numbers{seeds: 40, backlogs: 2, search: 3, failing: 1, times: 5}
+	case shuffled:
+		// A seed then does not determine the life.
+		return numbers{seeds: 200, backlogs: 8, search: 2000, failing: 5, times: 10}
+	default:
+		return numbers{seeds: 200, backlogs: 8, search: 500, failing: 5, times: 10}
+	}
+}
+
 // TestMain uses one processor, so that a seed runs the same way again.
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(1)
@@ -53,13 +76,13 @@ func show(t *testing.T, plan sim.Plan, options sim.Options) {
 // TestI16_ABacklogIsPlayedWhileOtherNamespacesAreIdle: the rule "fair" is checked in every life with a backlog, during
 // the backlog.
 func TestI16_ABacklogIsPlayedWhileOtherNamespacesAreIdle(t *testing.T) {
-	lives := 0
-	for seed := uint64(0); lives < 8; seed++ {
+	played := 0
+	for seed := uint64(0); played < lives().backlogs; seed++ {
 		plan := sim.Draw(seed)
 		if !slices.ContainsFunc(plan.Ops, func(o sim.Op) bool { return o.Bulk }) {
 			continue
 		}
-		lives++
+		played++
 		if r := sim.Run(t, &plan, sim.Options{}); r.Others < 3 || len(r.Violations) > 0 {
 			t.Errorf("seed %d: %d deliveries of other namespaces during the backlog, want at least 3; violations: %v",
 				seed, r.Others, r.Violations)
@@ -68,7 +91,7 @@ func TestI16_ABacklogIsPlayedWhileOtherNamespacesAreIdle(t *testing.T) {
 }
 
 func TestSeeds(t *testing.T) {
-	first, count := seeds(t, 200)
+	first, count := seeds(t, lives().seeds)
 	var sum sim.Report
 	start := time.Now()
 	for seed := first; seed < first+uint64(count); seed++ {
