@@ -11,6 +11,10 @@ import (
 )
 
 func TestStore(t *testing.T) {
+	steps := 0 // those of the suite
+	if testing.Short() {
+		steps = 100
+	}
 	storetest.Run(t, storetest.Factory{
 		New: func(tb testing.TB) storetest.Subject {
 			folder := sqlitestore.NewFolder(tb)
@@ -28,7 +32,8 @@ func TestStore(t *testing.T) {
 				Occupy: func(tb testing.TB) func() { return s.Occupy(tb) },
 			}
 		},
-		Reference: func(testing.TB) store.Store { return memstore.NewDatabase().Open() },
+		Reference:     func(testing.TB) store.Store { return memstore.NewDatabase().Open() },
+		LockstepSteps: steps,
 		Without: map[storetest.Ability]string{
 			storetest.AnyHandles:  "the folder belongs to one process, and to one handle in it",
 			storetest.AnyRefusing: "a batch is one transaction",
