@@ -112,6 +112,29 @@ test: ## Run every test of every module: race detector, random order (PKG, TESTF
 		$${need:+'$(CURDIR)/$(TESTENV)' --need "$$need" --} \
 		env CGO_ENABLED=1 go test -race -shuffle=on -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKG))
 
+.PHONY: test-short
+# Prints the servers, of those in lines like `//testenv:need postgres`, that have no address in the environment.
+left_out = { $(call each,$(servers)); } | tr , '\n' | sed '/^$$/d' | sort -u | while read -r server; do \
+	variable=TIMERBUS_TEST_$${server^^}; [[ -n "$${!variable:-}" ]] || echo "$$server"; done | paste -sd ' ' -
+# All modules are tested at the same time, and several packages of each, because most tests wait. The root module uses the
+# cache of go test; the other modules do not, because their tests build programs, which that cache does not know.
+test-short: ## Run the tests that need no server, without the race detector, with fewer repetitions: two minutes (PKG, TESTFLAGS)
+	@left=$$($(left_out)); \
+	echo "without the race detector, with fewer repetitions$${left:+; left out: the tests that need $$left (make test starts these servers)}"; \
+	logs=$$(mktemp -d); trap 'kill -INT $$(jobs -p) 2>/dev/null || true; rm -rf "$$logs"' EXIT; \
+	for module in $(MODULES); do \
+		cached=-count=1; [[ "$$module" != . ]] || cached=; \
+		(cd "$$module" && exec go test -short -p 4 $$cached -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKG)) >"$$logs/$${module//\//_}.log" 2>&1 & \
+		declare "pid_$${module//[^a-z]/_}=$$!"; \
+	done; \
+	failed=; \
+	for module in $(MODULES); do \
+		pid=pid_$${module//[^a-z]/_}; code=0; wait "$${!pid}" || code=$$?; \
+		$(say) "test $$module"; grep -v '\[no test files\]$$' "$$logs/$${module//\//_}.log" || true; \
+		((code == 0)) || failed+=" $$module"; \
+	done; \
+	[[ -z "$$failed" ]] || { echo "failed:$$failed" >&2; exit 1; }
+
 .PHONY: test-clusters
 test-clusters: testenv ## Run the suites of NATS and Kafka on clusters of three and kill brokers (minutes; `test` uses single servers)
 	@$(TESTENV) --need nats,nats3,kafka,kafka3 -- env CGO_ENABLED=1 go test -race -shuffle=on -count=1 -p 1 -timeout 30m $(TESTFLAGS) ./pkg/bus/natsbus ./pkg/bus/kafkabus
