@@ -208,7 +208,6 @@ func TestAddedPartitionsCountForNoMembersShare(t *testing.T) {
 
 // TestFewerPartitionsThanTheCluster: such a topic was recreated, because partitions cannot be removed.
 func TestFewerPartitionsThanTheCluster(t *testing.T) {
-	t.Parallel()
 	cluster := fake(t)
 	o := fakeOptions(cluster)
 	log := &logged{}

@@ -19,7 +19,6 @@ import (
 // TestLastCommitWaitsForTheRightMoment makes the coordinator refuse commits for some time when the session ends. The
 // acknowledged messages must nevertheless be committed.
 func TestLastCommitWaitsForTheRightMoment(t *testing.T) {
-	t.Parallel()
 	for _, refusal := range []*kerr.Error{kerr.RebalanceInProgress, kerr.CoordinatorLoadInProgress, kerr.IllegalGeneration} {
 		cluster := fake(t)
 		b := connect(t, fakeOptions(cluster))
@@ -44,7 +43,6 @@ func TestLastCommitWaitsForTheRightMoment(t *testing.T) {
 // TestQueueKnowsWhatADeadOwnerMayHaveDelivered tests rule I13 without a delivery count: messages that a killed member
 // may have received count as redelivered, messages that no member can have received do not.
 func TestQueueKnowsWhatADeadOwnerMayHaveDelivered(t *testing.T) {
-	t.Parallel()
 	cluster := fake(t)
 	o := fakeOptions(cluster)
 	victim, heir := newLine(), connect(t, o)
@@ -136,13 +134,10 @@ func TestQueueMovedByHand(t *testing.T) {
 
 // TestTopicMadeAnew deletes topics while a process is running. The process recreates them, unless an operator does.
 func TestTopicMadeAnew(t *testing.T) {
-	t.Parallel()
 	t.Run("by an operator", func(t *testing.T) {
-		t.Parallel()
 		topicMadeAnew(t, func(cluster *kfake.Cluster, name string) error { return cluster.CreateTopic(name, 1, nil) })
 	})
 	t.Run("by the service", func(t *testing.T) {
-		t.Parallel()
 		topicMadeAnew(t, func(*kfake.Cluster, string) error { return nil })
 	})
 }
@@ -227,7 +222,6 @@ func TestRetentionOvertakesTheGroup(t *testing.T) {
 
 // TestFetchBeyondTheLog makes the broker report that the log no longer has the session's offset.
 func TestFetchBeyondTheLog(t *testing.T) {
-	t.Parallel()
 	cluster := fake(t)
 	o := fakeOptions(cluster)
 	b := connect(t, o)
@@ -266,7 +260,6 @@ func TestFetchBeyondTheLog(t *testing.T) {
 }
 
 func TestPublishFailures(t *testing.T) {
-	t.Parallel()
 	cluster := fake(t)
 	o := fakeOptions(cluster)
 	o.AckTimeout = time.Second
@@ -332,7 +325,6 @@ func TestServerBalancer(t *testing.T) {
 
 // TestFullWindowStopsFetching fills the window: fetching stops, and continues when the window has room.
 func TestFullWindowStopsFetching(t *testing.T) {
-	t.Parallel()
 	cluster := fake(t)
 	b := connect(t, fakeOptions(cluster))
 	const total = 12000

@@ -235,7 +235,6 @@ func failures(t *testing.T, b *kafkabus.Bus) (n float64) {
 
 // TestRefusedCommitsAreKnown: refused commits cause a warning, increment a metric, and make the Consume not ready.
 func TestRefusedCommitsAreKnown(t *testing.T) {
-	t.Parallel()
 	cluster := fake(t)
 	log := &logged{}
 	o := fakeOptions(cluster)
