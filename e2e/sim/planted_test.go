@@ -17,8 +17,9 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// planted changes, each of which the oracle must notice by one of the given rules. Other violations do not count.
-// Changes without a switch in the services are made in their dependencies: store, bus, revisions or numbers.
+// planted changes, each of which the oracle must notice by one of the given rules. Other violations do not count. They
+// are made in the configuration of the services and in their dependencies: store, bus, revisions or numbers. Changes of
+// the services' code are patches (e2e/mutants/sim-*.patch, with SIM_RULES).
 var planted = []struct {
 	name   string
 	rules  []string
@@ -29,7 +30,6 @@ var planted = []struct {
 	{"no row check", []string{"duplicate", "superseded"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Store = &unchecked{c.Dispatcher.Store}
 	})},
-	{"ack before the outcome", []string{"stuck", "lost", "late"}, always(func(c *sim.Configs) { c.Dispatcher.Mutant.AckFirst = true })},
 	{"Finish without compare-and-set", []string{"lost"}, always(func(c *sim.Configs) {
 		c.Dispatcher.Store = &unguarded{c.Dispatcher.Store}
 	})},
@@ -39,23 +39,9 @@ var planted = []struct {
 		counter := timer.NewRevisions(zero, func() uint64 { return 0 })
 		c.Ingest.Revisions, c.Dispatcher.Revisions = counter, counter
 	})},
-	{"hint decided before the commit, unknown outcomes dropped", []string{"prompt"}, always(func(c *sim.Configs) {
-		c.Ingest.Mutant.HintBeforeCommit = true
-	})},
-	{"sweep without I12", []string{"amplified"}, always(func(c *sim.Configs) { c.Scheduler.Mutant.SweepAtOnce = true })},
 	{"long bound of five seconds", []string{"amplified"}, always(func(c *sim.Configs) {
 		c.Scheduler.LongBound = 5 * time.Second
 	})},
-	{"states dropped from the in-flight set before the ack floor passed them", []string{"amplified"}, always(func(c *sim.Configs) { c.Scheduler.Mutant.ForgetAtOnce = true })},
-	{"row read before waiting for the time", []string{"superseded"}, always(func(c *sim.Configs) {
-		// Events arrive before their due time only from a scheduler whose clock is ahead.
-		c.Scheduler.Mutant.Early = 2 * time.Second
-		c.Dispatcher.Mutant.ReadFirst = true
-	})},
-	{"in time judged before the commit", []string{"superseded"}, always(func(c *sim.Configs) {
-		c.Ingest.Mutant.InterpretBeforeCommit = true
-	})},
-	{"no shares for namespaces", []string{"fair"}, always(func(c *sim.Configs) { c.Scheduler.Mutant.FirstComeFirstServed = true })},
 	{"no margin before sweeps", []string{"late"}, always(func(c *sim.Configs) { c.Scheduler.SweepMargin = time.Millisecond })},
 	{"cursor-based sweep", []string{"stuck", "lost", "late"}, cursors},
 	{"unfenced Advance", []string{"fence"}, forged(func(f *forger) { f.advance = true })},
@@ -72,13 +58,6 @@ var planted = []struct {
 	})},
 	{"claims released without P", []string{"released"}, always(func(c *sim.Configs) {
 		c.Scheduler.Store = &silent{c.Scheduler.Store}
-	})},
-	{"publish before due_at", []string{"far early"}, always(func(c *sim.Configs) {
-		c.Scheduler.Mutant.Early = 2 * time.Second
-		// The dispatchers would wait by their clocks, so these are as wrong as the schedulers'. That alone violates the
-		// rule "early", by less than the clock bound.
-		right := c.Dispatcher.Clock
-		c.Dispatcher.Clock = func() timer.Millis { return right().Add(2 * time.Second) }
 	})},
 	{"commands applied without their position", []string{"twice"}, always(func(c *sim.Configs) { c.Ingest.Positions = nil })},
 	{"epochs of the due queue ignored", []string{"late", "stuck"}, always(func(c *sim.Configs) {

@@ -186,7 +186,7 @@ func (s *Service) verifyRow(d *delivery, row *store.Checked, began timer.Millis)
 		return false
 	}
 	// The due time of the row decides, not that of the event.
-	if until := max(row.Timer.DueAt, row.Timer.ExecuteAt); began < until && !s.config.Mutant.ReadFirst {
+	if until := max(row.Timer.DueAt, row.Timer.ExecuteAt); began < until {
 		s.delay(d, until)
 		return false
 	}

@@ -103,18 +103,6 @@ type Config struct {
 	PurgeBatch int
 	// RefreshEvery is the interval at which the namespaces are read: 30 s, with jitter.
 	RefreshEvery time.Duration
-
-	// Mutant is for the simulation only.
-	Mutant Mutant
-}
-
-// Mutant disables single rules, so that the simulation can prove that it detects the violation. Production never sets
-// it.
-type Mutant struct {
-	// ReadFirst reads the row when the event arrives, and then waits for the due time.
-	ReadFirst bool
-	// AckFirst acknowledges the message when a delivery begins, before its outcome is written.
-	AckFirst bool
 }
 
 func (c *Config) withDefaults() error {

@@ -36,12 +36,6 @@ type attemptResult struct {
 // the event is too large for the bus. The event is published again with every attempt. A publish to a user topic also
 // decides.
 func (s *Service) deliver(d *delivery) {
-	if s.config.Mutant.ReadFirst {
-		timer.Sleep(s.life, d.row.DueAt.Sub(s.config.Clock()))
-	}
-	if s.config.Mutant.AckFirst {
-		s.ackLeased(d, 0)
-	}
 	d.startedAt = s.config.Clock()
 	s.metrics.lateness.Observe(d.startedAt.Sub(d.row.PlannedAt).Seconds())
 	way := d.row.Way()

@@ -176,9 +176,6 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 	if ns, ok := s.config.Directory.OfShard(due.Shard); ok {
 		d.ticket.Namespace, d.ticket.HostLimit = ns.Name, ns.Settings.HostConcurrency
 	}
-	if s.config.Mutant.ReadFirst {
-		d.ticket.DueAt = now
-	}
 	elapsed := s.stopwatch.Elapsed()
 	s.intake.step(func(q *admission.Queue) {
 		if running := q.Offer(&d.ticket, now, elapsed); running != nil {

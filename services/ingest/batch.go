@@ -202,9 +202,6 @@ func (t *session) write(items []*item, write func(now timer.Millis, ops []store.
 	}
 	b.Written, b.Err = write(b.Now, b.Ops)
 	b.After = t.timeAfterWrite()
-	if t.cfg.Mutant.InterpretBeforeCommit {
-		b.After = b.Now
-	}
 	b.Err = commit.ContractError(b.Err, len(b.Written), len(b.Ops))
 	t.hint(b)
 	if b.Err != nil {

@@ -105,18 +105,6 @@ type Config struct {
 	// HintQueue bounds the hints that wait to be published (about 70 bytes each): 65,536. HintBatch bounds the hints of
 	// one publish: 512.
 	HintQueue, HintBatch int
-
-	// Mutant is for the simulation only.
-	Mutant Mutant
-}
-
-// Mutant disables single rules, so that the simulation can prove that it detects the violation. Production never sets
-// it.
-type Mutant struct {
-	// HintBeforeCommit sends no hints after a failed commit, even if its outcome is unknown.
-	HintBeforeCommit bool
-	// InterpretBeforeCommit uses the time before the commit to decide whether a command was in time.
-	InterpretBeforeCommit bool
 }
 
 func (c *Config) withDefaults() error {

@@ -59,9 +59,6 @@ func (s *Service) afterCommit(b commit.Batch) {
 // unknown outcome it also sends hints for timers that may have been written: if the state does not exist, the row check
 // drops its event. If only the row has the due time (an update without one), the schedulers' sweep must find the timer.
 func (s *Service) hint(b commit.Batch) {
-	if b.Err != nil && s.cfg.Mutant.HintBeforeCommit {
-		return
-	}
 	horizon := b.After.Add(s.cfg.HintWindow)
 	hints := make([]event.Hint, 0, len(b.Ops))
 	for i, op := range b.Ops {

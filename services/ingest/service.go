@@ -63,7 +63,7 @@ func New(cfg Config) (*Service, error) {
 		Write: cfg.Store.Write, Now: s.writeNow, After: s.timeAfterWrite, Writers: cfg.Writers,
 		BatchOps: cfg.BatchOps, BatchBytes: cfg.BatchBytes,
 		QueueOps: cfg.QueueOps, QueueBytes: cfg.QueueBytes,
-		Timeout: cfg.StoreTimeout, Committed: s.afterCommit, AfterIsBefore: cfg.Mutant.InterpretBeforeCommit,
+		Timeout: cfg.StoreTimeout, Committed: s.afterCommit,
 		Sizes: s.metrics.commitSizes, Seconds: s.metrics.commitSeconds,
 	})
 	return s, nil

@@ -103,14 +103,7 @@ type Config struct {
 	// interval at which it reads the outbox: 5 s. If all shards of a partition are idle, the interval is half a hint
 	// window.
 	OutboxAfter time.Duration
-
-	// Mutant is for the simulation only.
-	Mutant Mutant
 }
-
-// Mutant disables single rules, so that the simulation can prove that it detects the violation. Production never sets
-// it.
-type Mutant = partition.Mutant
 
 func (c *Config) withDefaults() error {
 	if c.Store == nil || c.Directory == nil || c.Bus == nil || c.Clock == nil || c.Random == nil {
@@ -184,6 +177,6 @@ func (c *Config) limits() partition.Limits {
 		MaxArmed:     max(1, c.MaxArmed/c.Bus.Partitions()),
 		PollPerShard: c.PollPerShard, PollTotal: c.PollTotal, QueueDepth: c.QueueDepth,
 		SweepPublish: c.SweepPublish, SweepMargin: c.SweepMargin, FullSweep: c.FullSweep, ActiveFor: c.ActiveFor,
-		PollShards: c.PollShards, Mutant: c.Mutant,
+		PollShards: c.PollShards,
 	}
 }

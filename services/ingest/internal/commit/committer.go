@@ -35,8 +35,6 @@ type Config struct {
 	Timeout time.Duration
 	// Committed is called after every write, before the operations are answered.
 	Committed func(Batch)
-	// AfterIsBefore is set by simulations only: After is then replaced by the time before the commit.
-	AfterIsBefore bool
 	// Sizes and Seconds observe the operations per write and its duration.
 	Sizes, Seconds prometheus.Observer
 }
@@ -197,9 +195,6 @@ func (c *Committer) write(batch []*entry) {
 	took.ObserveDuration()
 	c.cfg.Sizes.Observe(float64(len(batch)))
 	b.After = c.cfg.After()
-	if c.cfg.AfterIsBefore {
-		b.After = b.Now
-	}
 	b.Err = ContractError(b.Err, len(b.Written), len(b.Ops))
 	c.cfg.Committed(b)
 	for i, e := range batch {

@@ -64,7 +64,7 @@ func (p *Partition) markUsed(s *ownedShard, now timer.Millis) {
 // pollFrom returns where a poll of a shard begins to read.
 func (p *Partition) pollFrom(s *ownedShard, now timer.Millis) store.Key {
 	switch {
-	case !s.idle || p.limits.Mutant.IdleFromR:
+	case !s.idle:
 		return s.read
 	case now.Sub(s.fullAt) >= p.limits.FullSweep:
 		return store.MinKey()

@@ -44,21 +44,6 @@ type Limits struct {
 	ActiveFor time.Duration
 	// PollShards bounds the shards of one poll.
 	PollShards int
-	Mutant     Mutant
-}
-
-// Mutant disables single rules. Only simulations that must fail set it.
-type Mutant struct {
-	// SweepAtOnce publishes every overdue row in every sweep, which violates I12.
-	SweepAtOnce bool
-	// ForgetAtOnce removes states from the in-flight set before the ack floor has passed their positions.
-	ForgetAtOnce bool
-	// Early publishes states earlier than their due_at by this time.
-	Early time.Duration
-	// FirstComeFirstServed gives namespaces no shares, which violates I16.
-	FirstComeFirstServed bool
-	// IdleFromR polls idle shards from R, like other shards, so that nothing reads the rows before R.
-	IdleFromR bool
 }
 
 // Partition is the state of a partition's owner.
@@ -347,8 +332,6 @@ func (p *Partition) passed(now timer.Millis, pub *publication) bool {
 	case pub.republishing, pub.position == (bus.Position{}):
 		// The bus does not have it yet, or has not returned its position.
 		return false
-	case p.limits.Mutant.ForgetAtOnce:
-		return true
 	case pub.position.Epoch < p.floor.Floor.Epoch:
 		return now.Sub(max(p.epochSince, pub.at)) >= bus.AckWait
 	default:

@@ -27,7 +27,7 @@ func (p *Partition) NextPublishAt(now timer.Millis, credit int) timer.Millis {
 	if p.floor.Depth >= p.limits.QueueDepth {
 		return timer.Never
 	}
-	next := p.timers.NextDue(p.mayPublish(now, &credit)).Add(-p.limits.Mutant.Early)
+	next := p.timers.NextDue(p.mayPublish(now, &credit))
 	for i := range p.republish {
 		if credit > 0 || !p.needsCredit(p.republish[i].namespace, now) {
 			return min(next, p.republish[i].Row.DueAt)
@@ -59,7 +59,7 @@ func (p *Partition) TakeDue(now timer.Millis, limit, credit int) (batch []Outgoi
 		return true
 	})
 	for len(batch) < limit {
-		namespace, e, ok := p.timers.Pop(now.Add(p.limits.Mutant.Early), p.mayPublish(now, &credit))
+		namespace, e, ok := p.timers.Pop(now, p.mayPublish(now, &credit))
 		if !ok {
 			break
 		}

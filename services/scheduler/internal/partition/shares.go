@@ -35,7 +35,7 @@ func (p *Partition) arm(s *ownedShard, e timerheap.Entry) bool {
 	if p.armRoom() == 0 {
 		name, most := p.timers.Largest()
 		more := most - p.timers.LenOf(s.namespace)
-		if more < 2 || p.limits.Mutant.FirstComeFirstServed {
+		if more < 2 {
 			return false
 		}
 		// Remove several in one step, because finding the latest requires sorting.
@@ -76,9 +76,6 @@ func (p *Partition) mayPoll() func(*ownedShard) bool {
 	if p.armRoom() >= max(1, p.limits.MaxArmed/4) {
 		return func(*ownedShard) bool { return true }
 	}
-	if p.limits.Mutant.FirstComeFirstServed {
-		return func(*ownedShard) bool { return false }
-	}
 	room := p.armRoom()
 	_, most := p.timers.Largest()
 	return func(s *ownedShard) bool {
@@ -89,7 +86,7 @@ func (p *Partition) mayPoll() func(*ownedShard) bool {
 
 // sortByArmed moves shards of namespaces with the fewest armed timers to the front, because an answer has a limit.
 func (p *Partition) sortByArmed(asked []store.DueAfter) {
-	if p.timers.Namespaces() == 0 || p.limits.Mutant.FirstComeFirstServed {
+	if p.timers.Namespaces() == 0 {
 		return
 	}
 	armed := func(a store.DueAfter) int { return p.timers.LenOf(p.shard(a.Claim.Shard).namespace) }
@@ -104,8 +101,6 @@ func (p *Partition) mayPublish(now timer.Millis, credit *int) func(namespace str
 			users++
 		}
 		switch {
-		case p.limits.Mutant.FirstComeFirstServed:
-			return len(p.inFlight) < p.limits.MaxInFlight
 		case len(p.inFlight) < p.limits.MaxInFlight:
 		case len(p.inFlight) >= 2*p.limits.MaxInFlight, own >= share(p.limits.MaxInFlight, users):
 			return false

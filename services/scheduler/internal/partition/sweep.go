@@ -157,8 +157,6 @@ func (p *Partition) classifyOverdue(s *ownedShard, row *store.DueRow) {
 	switch {
 	case row.DueAt >= now.Add(-p.limits.Grace), p.timers.Contains(state):
 		return
-	case p.limits.Mutant.SweepAtOnce:
-		p.addCandidate(row)
 	case inFlight:
 		if p.isLost(pub) {
 			p.addCandidate(row)
@@ -217,7 +215,7 @@ func (p *Partition) finishSweep() {
 		state := timerheap.StateOf(&row)
 		pub, inFlight := p.inFlight[state]
 		switch {
-		case inFlight && !p.isLost(pub) && !p.limits.Mutant.SweepAtOnce:
+		case inFlight && !p.isLost(pub):
 			// The state was armed by a hint and published while the sweep was reading.
 			continue
 		case inFlight:
