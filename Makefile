@@ -185,7 +185,7 @@ campaign: testenv ## Kill, freeze and cut off every role, broker and database un
 		../$(TESTENV) --need $(store_server),$(or $(BUS),nats$(comma)kafka) -- go test -count=1 -timeout 4h -v -run TestClusterCampaign .
 
 .PHONY: check
-check: check-format check-arrows check-tidy check-generated check-go-api vet lint check-api check-clients check-signatures check-model-and-tests ## Run all checks that a change must pass; CI runs this
+check: check-format check-arrows check-tidy check-generated check-go-api vet lint check-api check-clients check-signatures check-model-and-tests check-mutants ## Run all checks that a change must pass; CI runs this
 
 .PHONY: check-format
 check-format: $(TOOLS) ## Fail if `make fmt` would change anything
@@ -262,6 +262,11 @@ check-model-and-tests: testenv
 	code=0; wait "$$model" || code=$$?; cat "$$log"; \
 	if ((code)); then exit "$$code"; fi; \
 	$(MAKE) --no-print-directory test MODULES='$(filter-out $(LARGE_MODULES),$(MODULES))'
+
+.PHONY: check-mutants
+check-mutants: ## Run a sample of the mutants for at most about 90 s, others for each commit (SAMPLE: 12)
+	@$(say) mutants
+	@$(MAKE) --no-print-directory mutants SAMPLE=$(or $(SAMPLE),12) ARGS='-within 75s'
 
 .PHONY: vet
 vet: ## Run go vet

@@ -2,11 +2,11 @@
 // that a rule of docs/design.md is broken. mutants runs the tests that the patch names on the changed code, with
 // `go test -overlay`: no file of the repository changes.
 //
-//	mutants [-run PATTERN] [-sample N -seed TEXT] [-list] [-timeout D] [-testenv FILE] FOLDER
+//	mutants [-run PATTERN] [-sample N -seed TEXT] [-within D] [-list] [-timeout D] [-testenv FILE] FOLDER
 //
 // A patch is a unified diff of files in the repository, with these lines in front of it:
 //
-//	rule: I7                                   the rule that it breaks, or a part of the program (I1 to I16, egress, ...)
+//	rule: I7                                   the rule that it breaks, or a part of the program (I1 to I17, egress, ...)
 //	fault: A row is read before its due time.  what it breaks, in one sentence
 //	test: services/dispatcher TestI7_          a folder with tests and a pattern for `go test -run`; more lines name more
 //	                                           tests, which run until one fails
@@ -18,7 +18,7 @@
 //
 // A test that notices a patch must pass without it, which mutants checks once for each test line. It prints one line for
 // each patch, and exits with 1 if a patch survives without a reason, is noticed although it has one, does not apply or
-// does not compile.
+// does not compile. For each such patch it also prints the command that runs it alone.
 package main
 
 import (
@@ -52,6 +52,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	pattern := flags.String("run", "", "run only the patches whose file name or rule matches this regular expression")
 	sample := flags.Int("sample", 0, "run only this many patches, chosen by -seed; 0: all")
 	seed := flags.String("seed", "", "any text, such as a commit")
+	within := flags.Duration("within", 0, "begin no further patch after this time; 0: run all")
 	list := flags.Bool("list", false, "print the patches by rule, and run nothing")
 	timeout := flags.Duration("timeout", 5*time.Minute, "how long the tests of one line may take; a test that takes longer fails")
 	testenv := flags.String("testenv", "", "the binary of tools/testenv; needed for patches whose tests need servers")
@@ -82,7 +83,9 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(work) }()
-	r := &runner{out: out, work: work, timeout: *timeout, testenv: *testenv, passed: map[testLine]bool{}}
+	r := &runner{
+		out: out, work: work, timeout: *timeout, within: *within, testenv: *testenv, passed: map[testLine]bool{},
+	}
 	if r.root, err = moduleRoot("."); err != nil {
 		return err
 	}
@@ -91,18 +94,24 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 
 // runAll runs the tests of each mutant, and prints the results. A mutant whose tests cannot run does not end the run.
 func (r *runner) runAll(ctx context.Context, mutants []mutant) error {
-	var unexpected []string
+	var unexpected []*mutant
 	noticed, broken := 0, 0
+	start := time.Now()
 	for i := range mutants {
 		m := &mutants[i]
 		began := time.Now()
+		if r.within > 0 && i > 0 && began.Sub(start) >= r.within {
+			fmt.Fprintf(r.out, "%v are over: %d mutants are not run\n", r.within, len(mutants)-i)
+			mutants = mutants[:i]
+			break
+		}
 		result, err := r.test(ctx, m)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
 			broken++
-			unexpected = append(unexpected, m.name)
+			unexpected = append(unexpected, m)
 			fmt.Fprintf(r.out, "BROKEN   %-10s %s: %v\n", m.rule, m.name, err)
 			continue
 		}
@@ -110,15 +119,20 @@ func (r *runner) runAll(ctx context.Context, mutants []mutant) error {
 			noticed++
 		}
 		if (result.by == "") != (m.survives != "") {
-			unexpected = append(unexpected, m.name)
+			unexpected = append(unexpected, m)
 		}
 		fmt.Fprintln(r.out, m.line(&result, time.Since(began)))
 	}
 	all := len(mutants)
 	fmt.Fprintf(r.out, "%d mutants: %d noticed (%d %%), %d survived, %d broken\n",
 		all, noticed, 100*noticed/all, all-noticed-broken, broken)
+	names := make([]string, len(unexpected))
+	for i, m := range unexpected {
+		names[i] = m.name
+		fmt.Fprintf(r.out, "\n%s: %s\nRun it alone: make mutants RUN='^%s$'\n", m.name, m.fault, m.name)
+	}
 	if len(unexpected) > 0 {
-		return fmt.Errorf("unexpected results: %s", strings.Join(unexpected, ", "))
+		return fmt.Errorf("unexpected results: %s", strings.Join(names, ", "))
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func TestPatchesAreNoticed(t *testing.T) {
 		{"noticed", patch(head+"test: . TestLate\n", "return now < due"), []string{"noticed  I7", "by TestLate", "1 noticed (100 %)"}, false},
 		{"timeout", patch(head+"test: . TestEnds\n", "return now < due"), []string{"by TestEnds (timeout)"}, false},
 		{"the second line notices it", patch(head+"test: . TestLate\ntest: . TestEnds\n", "return false"), []string{"by TestEnds"}, false},
-		{"survives", patch(head+"test: . TestLate\n", "return now > due+1"), []string{"SURVIVED", "unexpected results: m"}, true},
+		{"survives", patch(head+"test: . TestLate\n", "return now > due+1"), []string{"SURVIVED", "Run it alone: make mutants RUN='^m$'", "unexpected results: m"}, true},
 		{"survives with a reason", patch(head+"test: . TestLate\nsurvives: it is equal\n", "return due < now"), []string{"survived", "as expected: it is equal"}, false},
 		{"noticed in spite of a reason", patch(head+"test: . TestLate\nsurvives: no\n", "return now < due"), []string{"UNEXPECTED", "unexpected results: m"}, true},
 		{"does not compile", patch(head+"test: . TestLate\n", "return due"), []string{"does not compile"}, true},
@@ -141,6 +141,24 @@ func TestASampleDependsOnItsSeed(t *testing.T) {
 	first, again, other := names("one"), names("one"), names("two")
 	if len(first) != 5 || !slices.Equal(first, again) || slices.Equal(first, other) {
 		t.Errorf("one: %v, again: %v, two: %v", first, again, other)
+	}
+}
+
+func TestNoMutantBeginsAfterTheTime(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range module {
+		write(t, folder, name, text)
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		write(t, folder, "mutants/"+name+".patch", patch("rule: I7\nfault: Something.\ntest: . TestLate\n", "return now < due"))
+	}
+	t.Chdir(folder)
+	var out strings.Builder
+	if err := run(t.Context(), &out, []string{"-within", "1ns", "mutants"}); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.Contains(text, "2 mutants are not run") || !strings.Contains(text, "1 mutants: 1 noticed") {
+		t.Errorf("want one of three mutants:\n%s", text)
 	}
 }
 

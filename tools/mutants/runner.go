@@ -21,6 +21,7 @@ type runner struct {
 	out        io.Writer
 	root, work string
 	timeout    time.Duration
+	within     time.Duration // after which no further mutant begins; 0: no limit
 	testenv    string
 	passed     map[testLine]bool // the tests that passed on the unchanged code
 }
