@@ -80,3 +80,25 @@ func (b *wholePages) List(ctx context.Context, now timer.Millis, q store.ListQue
 func TestSuiteCatchesPagesWithoutABoundInBytes(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &wholePages{broken{Store: s}} }, "List/APageIsBoundedInBytes")
 }
+
+// repeatsMade lists a timer whose correlation id was not set on every page.
+type repeatsMade struct{ broken }
+
+func (b *repeatsMade) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
+	page, err := b.Store.List(ctx, now, q)
+	if err != nil || len(q.After) == 0 || q.CorrelationID == "" {
+		return page, err
+	}
+	q.After, q.Limit = nil, 1000
+	all, err := b.Store.List(ctx, now, q)
+	for i := range all.Timers {
+		if t := &all.Timers[i]; t.UUID.String() == q.CorrelationID && len(page.Timers) > 0 {
+			page.Timers[len(page.Timers)-1] = *t
+		}
+	}
+	return page, err
+}
+
+func TestSuiteCatchesAMadeCorrelationIDOnEveryPage(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &repeatsMade{broken{Store: s}} }, "List/ByCorrelation")
+}

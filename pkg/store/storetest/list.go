@@ -179,6 +179,15 @@ func listByCorrelation(w *world) {
 	// A correlation id that was not set is the uuid.
 	w.wantListed("made", store.ListQuery{CorrelationID: w.ref("d").UUID.String()}, "d")
 	w.wantListed("given", store.ListQuery{CorrelationID: w.ref("a").UUID.String()})
+	// Other timers may have that uuid as a given correlation id.
+	same := []string{"d"}
+	for i := range 8 {
+		op := w.putOp(fmt.Sprint("like d ", i), w.now)
+		op.Spec.CorrelationID = w.ref("d").UUID.String()
+		w.mustWrite(op)
+		same = append(same, op.ID)
+	}
+	w.wantListed("made and given", store.ListQuery{CorrelationID: w.ref("d").UUID.String()}, same...)
 	for _, id := range []string{"b", "d"} {
 		t, _ := w.row(w.ref(id))
 		w.end(&t, store.FinishDead)
