@@ -107,7 +107,8 @@ func TestPatchesAreNoticed(t *testing.T) {
 	}
 }
 
-// TestPatchesOfTheRepository checks that all patches apply and change product code.
+// TestPatchesOfTheRepository checks that all patches apply and change product code, and that the folders of their tests
+// exist.
 func TestPatchesOfTheRepository(t *testing.T) {
 	mutants, err := read("../../e2e/mutants")
 	if err != nil {
@@ -117,6 +118,11 @@ func TestPatchesOfTheRepository(t *testing.T) {
 		for _, file := range m.files {
 			if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "e2e/") {
 				t.Errorf("%s changes %s, which is no product code", m.name, file)
+			}
+		}
+		for _, test := range m.tests {
+			if _, err := os.Stat(filepath.Join("..", "..", test.folder)); err != nil {
+				t.Errorf("%s: %v", m.name, err)
 			}
 		}
 		check := exec.CommandContext(t.Context(), "git", "apply", "--check", "--recount", "-")
