@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -18,7 +19,6 @@ const acceptedKafka = "kafka://[USER:PASSWORD@]HOST:PORT,HOST:PORT?replicas=3"
 //	session=D               how long a dead process keeps its partitions: 6s by default
 //	instance=NAME           static membership under this name, which must be unique among the running processes
 //	balancer=server         leaves the assignment to the brokers (Kafka 4.0 or newer)
-//	queue=share             consumes due events in a share group (Kafka 4.2 or newer; decision 0009)
 //	sasl=MECHANISM          PLAIN, SCRAM-SHA-256 (default if the URL has a user) or SCRAM-SHA-512
 //	tls=true, ca=FILE       encrypts connections; ca trusts only the certificates in a PEM file
 //	prefix=NAME             begins the names of topics and groups, so that several clusters can share one
@@ -86,9 +86,7 @@ func setKafka(o *kafkabus.Options, name, value string) (err error) {
 			return invalid("client or server")
 		}
 	case "queue":
-		if o.ShareGroups = value == "share"; !o.ShareGroups && value != "group" {
-			return invalid("group or share")
-		}
+		return errors.New("parameter queue: share groups were removed; remove the parameter (decision 0048)")
 	case "sasl":
 		o.SASL.Mechanism = value
 	case "tls", "ca":
@@ -96,7 +94,7 @@ func setKafka(o *kafkabus.Options, name, value string) (err error) {
 	case "prefix":
 		o.Prefix = value
 	default:
-		return timer.Invalid("parameter", name, "one of replicas, create, session, instance, balancer, queue, sasl, tls, ca, prefix")
+		return timer.Invalid("parameter", name, "one of replicas, create, session, instance, balancer, sasl, tls, ca, prefix")
 	}
 	return nil
 }

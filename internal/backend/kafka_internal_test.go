@@ -16,9 +16,9 @@ func TestKafkaURLs(t *testing.T) {
 		"kafka://a:9092,[::1]:9093?replicas=3&session=10s&instance=i-1&create=false": {
 			Brokers: []string{"a:9092", "[::1]:9093"}, Replicas: 3, Session: 10 * time.Second, InstanceID: "i-1", NoCreate: true,
 		},
-		"kafka://me:p%40ss@a:9092?sasl=PLAIN&queue=share&balancer=server": {
+		"kafka://me:p%40ss@a:9092?sasl=PLAIN&balancer=server": {
 			Brokers: []string{"a:9092"}, SASL: kafkabus.Credentials{Mechanism: "PLAIN", User: "me", Password: "p@ss"},
-			ShareGroups: true, ServerBalancer: true,
+			ServerBalancer: true,
 		},
 		"kafka://me:secret@a:9092": {
 			Brokers: []string{"a:9092"}, SASL: kafkabus.Credentials{Mechanism: "SCRAM-SHA-256", User: "me", Password: "secret"},
@@ -43,7 +43,8 @@ func TestKafkaURLsThatAreRefused(t *testing.T) {
 		"kafka://a:99999":                "HOST:PORT",
 		"kafka://a:9092?replicas=0":      `replicas: "0" is not accepted: want a number from 1`,
 		"kafka://a:9092?session=6":       `session: "6" is not accepted`,
-		"kafka://a:9092?queue=fifo":      `queue: "fifo" is not accepted: want group or share`,
+		"kafka://a:9092?queue=share":     "parameter queue: share groups were removed",
+		"kafka://a:9092?queue=group":     "parameter queue: share groups were removed",
 		"kafka://a:9092?ca=/nowhere.pem": `ca: "/nowhere.pem" is not accepted: want a file of certificates in PEM`,
 		"kafka://a:9092?acks=1":          `parameter: "acks" is not accepted: want one of replicas`,
 	} {

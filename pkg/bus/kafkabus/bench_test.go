@@ -51,18 +51,16 @@ func cases(b *testing.B, run func(b *testing.B, topic bus.Topic, mode bus.Mode, 
 		replicas int
 	}{{"kafka", 1}, {"kafka3", 3}} {
 		for _, c := range []struct {
-			name   string
-			topic  bus.Topic
-			mode   bus.Mode
-			shares bool
+			name  string
+			topic bus.Topic
+			mode  bus.Mode
 		}{
-			{"due/group", bus.Due, bus.Queue, false},
-			{"due/share", bus.Due, bus.Queue, true},
-			{"commands/ordered", bus.Commands, bus.Ordered, false},
+			{"due/group", bus.Due, bus.Queue},
+			{"commands/ordered", bus.Commands, bus.Ordered},
 		} {
 			b.Run(cluster.name+"/"+c.name, func(b *testing.B) {
 				opts := kafkabus.Options{
-					Brokers: brokers(b, cluster.name), Replicas: cluster.replicas, Prefix: prefix(), ShareGroups: c.shares, Logger: testLog(),
+					Brokers: brokers(b, cluster.name), Replicas: cluster.replicas, Prefix: prefix(), Logger: testLog(),
 					AckTimeout: time.Minute, // the disk may be busy
 				}
 				remove(b, opts.Brokers, opts.Prefix)
@@ -73,8 +71,7 @@ func cases(b *testing.B, run func(b *testing.B, topic bus.Topic, mode bus.Mode, 
 }
 
 // BenchmarkBus prints how many 300-byte messages per second one process publishes, in calls of 2,000, and how many it
-// consumes and acknowledges. The time of consuming begins with the first session. In a share group, whose session
-// starts before it has an assignment, it begins with the first delivery.
+// consumes and acknowledges. The time of consuming begins with the first session.
 func BenchmarkBus(b *testing.B) {
 	cases(b, func(b *testing.B, topic bus.Topic, mode bus.Mode, opts kafkabus.Options) {
 		handle := connect(b, opts)
@@ -92,27 +89,17 @@ func BenchmarkBus(b *testing.B) {
 		b.StopTimer()
 		n := &counter{done: make(chan struct{})}
 		n.left.Store(int64(size * b.N))
-		first := make(chan struct{})
-		var once atomic.Bool
+		var start time.Time
+		begin := sync.OnceFunc(func() { start = time.Now() })
 		ctx, cancel := context.WithCancel(b.Context())
 		ended := make(chan error, 1)
-		var start time.Time
 		go func() {
 			ended <- handle.Consume(ctx, bus.Spec{Topic: topic, Group: "bench", Mode: mode},
 				func(context.Context, shard.Partition) (bus.Session, error) {
-					begin := sync.OnceFunc(func() {
-						if !once.Swap(true) {
-							start = time.Now()
-							close(first)
-						}
-					})
-					if !opts.ShareGroups {
-						begin()
-					}
-					return &starting{counter: n, first: begin}, nil
+					begin()
+					return n, nil
 				})
 		}()
-		<-first
 		<-n.done
 		consuming := time.Since(start)
 		cancel()
@@ -122,18 +109,6 @@ func BenchmarkBus(b *testing.B) {
 		b.ReportMetric(float64(size*b.N)/publishing.Seconds(), "published/s")
 		b.ReportMetric(float64(size*b.N)/consuming.Seconds(), "acked/s")
 	})
-}
-
-// starting calls first at each delivery.
-type starting struct {
-	*counter
-
-	first func()
-}
-
-func (s *starting) Deliver(ctx context.Context, d *bus.Delivery) error {
-	s.first()
-	return s.counter.Deliver(ctx, d)
 }
 
 // BenchmarkRoundTrip prints the time from Publish to Deliver of one 300-byte message, sequentially, on an otherwise

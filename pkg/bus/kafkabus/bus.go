@@ -126,13 +126,7 @@ func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) 
 	defer context.AfterFunc(b.ctx, cancel)()
 	h := b.health.Begin(spec, b.log)
 	defer h.End()
-	var err error
-	if spec.Mode == bus.Queue && b.opts.ShareGroups {
-		err = b.consumeShared(ctx, spec, open, h)
-	} else {
-		err = b.consumeGroup(ctx, spec, open, h)
-	}
-	if err != nil {
+	if err := b.consumeGroup(ctx, spec, open, h); err != nil {
 		return fmt.Errorf("consume %s: %w", spec.Topic, err)
 	}
 	return nil

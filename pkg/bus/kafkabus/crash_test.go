@@ -13,16 +13,12 @@ import (
 // broker loses no acknowledged message, because it is in the page cache. Only `make test-clusters` starts a cluster,
 // and only there no tests of other packages use the single broker at the same time.
 func TestCrashSuite(t *testing.T) {
-	three := []string{"kafka3-1", "kafka3-2", "kafka3-3"}
 	t.Run("kafka", func(t *testing.T) {
 		brokers(t, "kafka3")
 		runCrashSuite(t, kafkabus.Options{Brokers: brokers(t, "kafka")}, "kafka")
 	})
 	t.Run("kafka3", func(t *testing.T) {
-		runCrashSuite(t, kafkabus.Options{Brokers: brokers(t, "kafka3"), Replicas: 3}, three...)
-	})
-	t.Run("kafka3 in share groups", func(t *testing.T) {
-		runCrashSuite(t, kafkabus.Options{Brokers: brokers(t, "kafka3"), Replicas: 3, ShareGroups: true}, three...)
+		runCrashSuite(t, kafkabus.Options{Brokers: brokers(t, "kafka3"), Replicas: 3}, "kafka3-1", "kafka3-2", "kafka3-3")
 	})
 }
 

@@ -65,30 +65,23 @@ func (b *Bus) floors(ctx context.Context, topic bus.Topic, group string) (bus.Fl
 		return nil, err
 	}
 	is := b.identities.get(name)
-	if topic.Kind() == bus.KindQueue && b.opts.ShareGroups {
-		return b.sharedFloors(ctx, name, b.opts.groupID(topic, group), is)
-	}
 	places, err := b.places(ctx, name, partitions, b.opts.groupID(topic, group), is)
 	if err != nil {
 		return nil, err
 	}
 	floors := make(bus.Floors, partitions)
 	for i := range floors {
-		at := places[i]
-		floors[i] = floorOf(shard.Partition(i), is, at.next, at.end, at.progress.beyond(at.next))
+		at, p := places[i], shard.Partition(i)
+		floors[i] = bus.Floor{
+			Floor: position(p, is.incarnation, at.next),
+			End:   position(p, is.incarnation, at.end),
+			Depth: int(max(at.end-at.next-at.progress.beyond(at.next), 0)),
+
+			Waiting: bus.WaitingUnknown, // a group does not report which messages members have received
+			Queue:   int(p),
+		}
 	}
 	return floors, nil
-}
-
-func floorOf(p shard.Partition, is identity, next, end, acked int64) bus.Floor {
-	return bus.Floor{
-		Floor: position(p, is.epoch, next),
-		End:   position(p, is.epoch, end),
-		Depth: int(max(end-next-acked, 0)),
-
-		Waiting: bus.WaitingUnknown, // neither kind of group reports which messages members have received
-		Queue:   int(p),
-	}
 }
 
 // place is the position of a group in a partition.

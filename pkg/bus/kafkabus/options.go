@@ -69,12 +69,6 @@ type Options struct {
 	// ServerBalancer leaves the assignment to the brokers (KIP-848, Kafka 4.0 or newer) instead of the members.
 	// Session and Heartbeat are then the brokers' settings (group.consumer.*).
 	ServerBalancer bool
-	// ShareGroups consumes the due queue in a share group (Kafka 4.2 or newer) instead of a consumer group: see
-	// docs/decisions/0009.
-	ShareGroups bool
-	// ShareLanes is the number of share group members of one Consume. Each member fetches a batch, and fetches again
-	// when the batch is settled, so a slow message delays one member's batch, not all. Default 4.
-	ShareLanes int
 
 	// CloseWait bounds how long a handover waits for a Session's Close. Default 5 s.
 	CloseWait time.Duration
@@ -140,7 +134,6 @@ func complete(o Options) (Options, error) {
 	o.QueueMaxBytes = cmp.Or(o.QueueMaxBytes, 4<<30)
 	o.Session = cmp.Or(o.Session, 6*time.Second)
 	o.Heartbeat = cmp.Or(o.Heartbeat, 100*time.Millisecond)
-	o.ShareLanes = cmp.Or(o.ShareLanes, 4)
 	o.CloseWait = cmp.Or(o.CloseWait, 5*time.Second)
 	o.RetryPause = cmp.Or(o.RetryPause, 100*time.Millisecond)
 	o.CommitEvery = cmp.Or(o.CommitEvery, 100*time.Millisecond)
@@ -160,8 +153,6 @@ func complete(o Options) (Options, error) {
 		return o, fmt.Errorf("kafkabus: %d replicas: want 1 or more", o.Replicas)
 	case o.Heartbeat < 10*time.Millisecond || o.Heartbeat > o.Session/3:
 		return o, fmt.Errorf("kafkabus: heartbeat %v: want 10ms to a third of the session, which is %v", o.Heartbeat, o.Session)
-	case o.ShareLanes < 1 || o.ShareLanes > 64:
-		return o, fmt.Errorf("kafkabus: %d share lanes: want 1 to 64", o.ShareLanes)
 	}
 	_, err := o.SASL.mechanism()
 	return o, err

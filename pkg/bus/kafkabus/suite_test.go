@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -66,7 +65,7 @@ func prefix() string {
 const session = 6 * time.Second
 
 // runSuite runs checks on real brokers, each with separate topics.
-func runSuite(t *testing.T, excluded map[string]string, base kafkabus.Options) {
+func runSuite(t *testing.T, base kafkabus.Options) {
 	t.Helper()
 	t.Run("checks", func(t *testing.T) {
 		bustest.Run(t, bustest.Options{Exclude: excluded}, func(t bustest.T, partitions int) bustest.System {
@@ -152,49 +151,17 @@ func removeRecords(brokers []string, prefix string) func(bustest.T, bus.Topic, b
 	}
 }
 
-// inGroups are the checks that a bus of consumer groups cannot pass.
-var inGroups = map[string]string{
+// excluded are the checks that a bus of consumer groups cannot pass.
+var excluded = map[string]string{
 	"Publish/RepeatedIDIsDropped":          "Kafka has no window for message ids; the contract lets an engine ignore them",
 	"Gap/FullCommandsAreRefusedAndKept":    "Kafka cannot refuse messages because others are not read; it keeps commands for 7 days",
-	"Queue/AnyMemberTakesWhatOthersCannot": "a partition of a consumer group has one owner; share groups pass this",
+	"Queue/AnyMemberTakesWhatOthersCannot": "a partition of a consumer group has one owner",
 }
 
 func TestSuite(t *testing.T) {
 	for name, replicas := range map[string]int{"kafka": 1, "kafka3": 3} {
 		t.Run(name, func(t *testing.T) {
-			runSuite(t, inGroups, kafkabus.Options{Brokers: brokers(t, name), Replicas: replicas})
-		})
-	}
-}
-
-// inShares are the checks that a share group cannot pass.
-var inShares = map[string]string{
-	"Publish/RepeatedIDIsDropped": inGroups["Publish/RepeatedIDIsDropped"],
-	"Queue/WindowSaturatesAndGoesOn": "a lane fetches again when its batch is settled, so room below the bound is not used at once, " +
-		"and lanes overtake each other",
-	"Queue/BytesSaturateAndGoOn": "each lane holds one fetch, and a broker answers with a whole batch of the log, however large; " +
-		"the bound on bytes is that of the fetches",
-	"Queue/LargerThanTheBoundPasses":    "each lane takes one",
-	"Queue/LargeBehindSmallIsDelivered": "a lane fetches again when its batch is settled",
-	"Queue/LeavingMemberGivesBack": "it does, but the coordinator tells a new member what it is assigned with its second heartbeat, " +
-		"after 5 s; TestShareMembersTakeWhatALeavingOneHeld has the heir there before",
-	"Floor/QueueFollowsTheOldestUnacknowledged": "the start that the coordinator tells lags one write behind; " +
-		"TestShareFloor holds what is promised",
-}
-
-// TestSuiteInShareGroups runs the checks that use the queue; the remaining checks do not depend on share groups.
-func TestSuiteInShareGroups(t *testing.T) {
-	for name, replicas := range map[string]int{"kafka": 1, "kafka3": 3} {
-		t.Run(name, func(t *testing.T) {
-			excluded := map[string]string{}
-			for _, c := range bustest.Checks() {
-				part, _, _ := strings.Cut(c.Name, "/")
-				if part == "Ordered" || part == "Gap" || part == "Live" {
-					excluded[c.Name] = "no queue in it"
-				}
-			}
-			maps.Copy(excluded, inShares)
-			runSuite(t, excluded, kafkabus.Options{Brokers: brokers(t, name), Replicas: replicas, ShareGroups: true})
+			runSuite(t, kafkabus.Options{Brokers: brokers(t, name), Replicas: replicas})
 		})
 	}
 }
