@@ -1,13 +1,13 @@
 package kafkabus
 
 import (
-	"container/heap"
 	"context"
 	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/timerbus/timerbus/internal/bus/redelivery"
 	"github.com/timerbus/timerbus/internal/bus/window"
 	"github.com/timerbus/timerbus/pkg/bus"
 )
@@ -36,25 +36,15 @@ type queueSource struct {
 	high    int64 // one past the last delivery
 	reach   int64 // the reach to commit
 	written int64 // the committed reach
-	due     deadlines
+	due     redelivery.Heap[*item]
 }
 
-// state of an item.
-type state int
-
-const (
-	handed  state = iota // delivered to the session, until its deadline
-	delayed              // after a Nack, until its deadline
-	done
-)
-
-// item is a message that was delivered and is not acknowledged.
+// item is a message that was delivered.
 type item struct {
-	record     *kgo.Record
+	record     *kgo.Record // nil if the message is acknowledged
 	slot       window.Slot
-	state      state
+	again      redelivery.Entry[*item] // AckWait after the last delivery, or a Nack's delay after the Nack
 	deliveries int
-	version    int            // counts changes of state, so that an old deadline is recognised
 	current    *queueDelivery // the last delivery
 }
 
@@ -110,7 +100,7 @@ func (q *queueSource) wrote(p progress) {
 
 func (q *queueSource) next(ctx context.Context) (*bus.Delivery, error) {
 	for {
-		d, wakeAt := q.again(time.Now())
+		d, wakeAt := q.redeliver(time.Now())
 		if d != nil {
 			return d, nil
 		}
@@ -173,28 +163,21 @@ func (q *queueSource) accept(record *kgo.Record) (d *bus.Delivery, wait bool) {
 	}
 	q.high = record.Offset + 1
 	it := &item{record: record, slot: slot}
+	it.again = redelivery.Entry[*item]{Item: it, Offset: record.Offset}
 	if record.Offset < q.doubt {
 		it.deliveries = 1 // possibly delivered before
 	}
 	return q.hand(it, time.Now()), false
 }
 
-// again redelivers the first item whose deadline has passed; otherwise it returns the next deadline.
-func (q *queueSource) again(now time.Time) (*bus.Delivery, time.Time) {
+// redeliver returns the next delivery of the first item whose deadline has passed, or else the next deadline.
+func (q *queueSource) redeliver(now time.Time) (*bus.Delivery, time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.due) > 0 {
-		first := q.due[0]
-		if first.item.version == first.version {
-			if now.Before(first.at) {
-				return nil, first.at
-			}
-			heap.Pop(&q.due)
-			return q.hand(first.item, now), time.Time{}
-		}
-		heap.Pop(&q.due)
+	if it, ok := q.due.Pop(now); ok {
+		return q.hand(it, now), time.Time{}
 	}
-	return nil, time.Time{}
+	return nil, q.due.Next()
 }
 
 // hand returns the next delivery of an item. The caller must lock mu.
@@ -209,17 +192,8 @@ func (q *queueSource) hand(it *item, now time.Time) *bus.Delivery {
 		Acker:      d,
 	}
 	it.current = d
-	q.move(it, handed, now.Add(q.session.bus.opts.ackWait))
+	q.due.Set(&it.again, now.Add(bus.AckWait))
 	return &d.Delivery
-}
-
-// move changes an item's state and voids its earlier deadline. The caller must lock mu.
-func (q *queueSource) move(it *item, to state, until time.Time) {
-	it.state = to
-	it.version++
-	if to != done {
-		heap.Push(&q.due, deadline{at: until, item: it, version: it.version})
-	}
 }
 
 func (q *queueSource) finish(ctx context.Context, commit bool) error {
@@ -252,7 +226,7 @@ func (d *queueDelivery) settle(do func(q *queueSource, it *item)) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if d.settled || q.ending || d.item.state == done {
+	if d.settled || q.ending || d.item.record == nil {
 		return
 	}
 	do(q, d.item)
@@ -263,7 +237,7 @@ func (d *queueDelivery) settle(do func(q *queueSource, it *item)) {
 func (d *queueDelivery) Ack() {
 	d.settle(func(q *queueSource, it *item) {
 		d.settled = true
-		q.move(it, done, time.Time{})
+		q.due.Clear(&it.again)
 		q.window.Done(it.slot)
 		it.record, it.current = nil, nil
 	})
@@ -273,7 +247,7 @@ func (d *queueDelivery) Nack(after time.Duration) {
 	d.settle(func(q *queueSource, it *item) {
 		d.settled = true
 		if it.current == d {
-			q.move(it, delayed, time.Now().Add(after))
+			q.due.Set(&it.again, time.Now().Add(after))
 		}
 	})
 }
@@ -281,33 +255,7 @@ func (d *queueDelivery) Nack(after time.Duration) {
 func (d *queueDelivery) Extend() {
 	d.settle(func(q *queueSource, it *item) {
 		if it.current == d {
-			q.move(it, handed, time.Now().Add(q.session.bus.opts.ackWait))
+			q.due.Set(&it.again, time.Now().Add(bus.AckWait))
 		}
 	})
-}
-
-// deadlines is a heap of the times at which items are redelivered, ordered by time and then by offset.
-type deadlines []deadline
-
-type deadline struct {
-	at      time.Time
-	item    *item
-	version int
-}
-
-func (d deadlines) Len() int { return len(d) }
-func (d deadlines) Less(i, j int) bool {
-	if !d[i].at.Equal(d[j].at) {
-		return d[i].at.Before(d[j].at)
-	}
-	return d[i].item.slot < d[j].item.slot
-}
-func (d deadlines) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
-func (d *deadlines) Push(x any)   { *d = append(*d, x.(deadline)) }
-func (d *deadlines) Pop() any {
-	old := *d
-	x := old[len(old)-1]
-	old[len(old)-1] = deadline{}
-	*d = old[:len(old)-1]
-	return x
 }

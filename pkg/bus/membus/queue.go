@@ -1,9 +1,9 @@
 package membus
 
 import (
-	"container/heap"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/bus/redelivery"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
@@ -30,7 +30,7 @@ type queue struct {
 	fresh []*item
 	feeds []*feed // in the order in which their sessions started
 	turn  int
-	due   deadlines
+	due   redelivery.Heap[*item]
 	timer *time.Timer
 }
 
@@ -45,13 +45,13 @@ const (
 
 type item struct {
 	bus.Message
-	offset     int64
-	epoch      int64 // topic epoch when the queue accepted the message
-	at         time.Time
-	state      state
-	holder     *feed
-	deliveries int
-	version    int // counts changes of state, so that an old deadline is recognised
+	offset      int64
+	incarnation int64 // topic epoch when the queue accepted the message
+	at          time.Time
+	state       state
+	deadline    redelivery.Entry[*item]
+	holder      *feed
+	deliveries  int
 }
 
 // feed is the source of one session.
@@ -84,7 +84,8 @@ func (q *queue) append(m bus.Message, now time.Time) bus.Position {
 	}
 	at := q.end(m.Partition)
 	q.ids.add(m.ID, at, now.Add(q.broker.opts.DedupeWindow))
-	it := &item{Message: m, offset: at.Offset, epoch: at.Epoch, at: now}
+	it := &item{Message: m, offset: at.Offset, incarnation: at.Incarnation, at: now}
+	it.deadline = redelivery.Entry[*item]{Item: it, Offset: at.Offset}
 	q.items = append(q.items, it)
 	q.depth++
 	q.fresh = append(q.fresh, it)
@@ -183,18 +184,17 @@ func (q *queue) hand(it *item, f *feed, now time.Time) {
 	f.session.signal()
 }
 
-// move changes an item's state and voids its earlier deadline.
+// move changes an item's state. until is the deadline of the states that have one.
 func (q *queue) move(it *item, to state, until time.Time) {
 	if it.state == handed || it.state == delayed {
 		q.held--
 	}
+	it.state = to
 	if to == handed || to == delayed {
 		q.held++
-	}
-	it.state = to
-	it.version++
-	if to == handed || to == delayed {
-		heap.Push(&q.due, deadline{at: until, item: it, version: it.version})
+		q.due.Set(&it.deadline, until)
+	} else {
+		q.due.Clear(&it.deadline)
 	}
 }
 
@@ -236,27 +236,20 @@ func (q *queue) expire() {
 	q.broker.mu.Lock()
 	defer q.broker.mu.Unlock()
 	now := time.Now()
-	for len(q.due) > 0 && !now.Before(q.due[0].at) {
-		d := heap.Pop(&q.due).(deadline)
-		if d.item.version == d.version {
-			q.repeat(d.item)
-		}
+	for it, ok := q.due.Pop(now); ok; it, ok = q.due.Pop(now) {
+		q.repeat(it)
 	}
 	q.dispatch(now)
 }
 
-// arm sets the timer to the next deadline. It drops void deadlines first, so that an empty queue has no timer: a
-// simulation's clock would jump to it.
+// arm sets the timer to the next deadline. An empty queue has no timer: a simulation's clock would jump to it.
 func (q *queue) arm(now time.Time) {
-	for len(q.due) > 0 && q.due[0].item.version != q.due[0].version {
-		heap.Pop(&q.due)
-	}
 	if q.timer != nil {
 		q.timer.Stop()
 		q.timer = nil
 	}
-	if len(q.due) > 0 {
-		q.timer = time.AfterFunc(q.due[0].at.Sub(now), q.expire)
+	if next := q.due.Next(); !next.IsZero() {
+		q.timer = time.AfterFunc(next.Sub(now), q.expire)
 	}
 }
 
@@ -324,29 +317,4 @@ func (d *queueDelivery) Nack(after time.Duration) {
 
 func (d *queueDelivery) Extend() {
 	d.settle(func(q *queue, now time.Time) { q.move(d.item, handed, now.Add(bus.AckWait)) })
-}
-
-// deadlines is a heap of the times at which items become ready again, ordered by time and then by offset.
-type deadlines []deadline
-
-type deadline struct {
-	at      time.Time
-	item    *item
-	version int
-}
-
-func (d deadlines) Len() int { return len(d) }
-func (d deadlines) Less(i, j int) bool {
-	if !d[i].at.Equal(d[j].at) {
-		return d[i].at.Before(d[j].at)
-	}
-	return d[i].item.offset < d[j].item.offset
-}
-func (d deadlines) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
-func (d *deadlines) Push(x any)   { *d = append(*d, x.(deadline)) }
-func (d *deadlines) Pop() any {
-	old := *d
-	x := old[len(old)-1]
-	*d = old[:len(old)-1]
-	return x
 }
