@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/timerbus/timerbus/internal/bus/consume"
 	"github.com/timerbus/timerbus/internal/bus/health"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -121,7 +122,7 @@ func (b *Bus) consumeOnce(ctx context.Context, spec bus.Spec, open bus.OpenSessi
 	m.committer = &committer{
 		group: m.client, member: m.client.GroupMetadata,
 		groupID: m.groupID, topic: topic, topicID: m.identity.id, instance: b.opts.InstanceID,
-		gone:  func() { signal(m.doubt) },
+		gone:  func() { consume.Signal(m.doubt) },
 		every: b.opts.CommitEvery, log: b.log, health: h, failures: b.commitFailures.WithLabelValues(string(spec.Topic)),
 		wake: make(chan struct{}, 1), sources: make(map[int32]*ledger),
 	}

@@ -2,8 +2,8 @@ package kafkabus
 
 import (
 	"context"
-	"time"
 
+	"github.com/timerbus/timerbus/internal/bus/consume"
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
@@ -30,7 +30,7 @@ func (l *liveSource) next(ctx context.Context) (*bus.Delivery, error) {
 				Message:  decode(record),
 				Position: bus.Position{Partition: l.session.partition},
 				Time:     taken(record),
-				Acker:    noAck{},
+				Acker:    consume.NoAck{},
 			}, nil
 		}
 		select {
@@ -45,10 +45,3 @@ func (l *liveSource) finish(context.Context, bool) error {
 	l.feed.close()
 	return nil
 }
-
-// noAck is the Acker of hints, which are not repeated and therefore not acknowledged.
-type noAck struct{}
-
-func (noAck) Ack()               {}
-func (noAck) Nack(time.Duration) {}
-func (noAck) Extend()            {}

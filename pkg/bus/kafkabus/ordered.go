@@ -2,12 +2,11 @@ package kafkabus
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/timerbus/timerbus/internal/bus/window"
+	"github.com/timerbus/timerbus/internal/bus/consume"
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
@@ -15,17 +14,8 @@ import (
 type orderedSource struct {
 	session *session
 	feed    *feed
-	window  *window.Window
+	acks    *consume.Acks
 	ledger  *ledger
-	wake    chan struct{} // an acknowledgement made room, or a Nack requests a restart
-
-	mu       sync.Mutex
-	restart  bool
-	resumeAt time.Time
-}
-
-func newOrderedSource(s *session) *orderedSource {
-	return &orderedSource{session: s, wake: make(chan struct{}, 1)}
 }
 
 func (o *orderedSource) start(at place) {
@@ -35,7 +25,7 @@ func (o *orderedSource) start(at place) {
 		s.bus.log.Error("log does not contain the committed position", "topic", s.membership.topic,
 			"partition", int(s.partition), "committed", at.progress.next, "reading_from", at.next, "end", at.end)
 	}
-	o.window = window.New(s.membership.spec.MaxInFlight, s.membership.spec.MaxBytes, at.next-1)
+	o.acks = consume.NewAcks(s.Session, &s.membership.spec, at.next-1)
 	o.ledger = &ledger{
 		partition: int32(s.partition),
 		progress:  o.progress,
@@ -60,24 +50,25 @@ func (s *session) noteGap(at place) bool {
 	if at.found {
 		gap.After = position(s.partition, epoch, at.progress.next-1)
 	}
-	s.gaps = append(s.gaps, gap)
+	s.Missed(gap)
 	return true
 }
 
 func (o *orderedSource) progress() (progress, bool) {
-	p := progress{next: o.window.Committed() + 1, topic: o.session.membership.identity.id.String()}
-	return p, !o.session.void.Load()
+	p := progress{next: o.acks.Committed() + 1, topic: o.session.membership.identity.id.String()}
+	return p, !o.session.Void()
 }
 
 func (o *orderedSource) next(ctx context.Context) (*bus.Delivery, error) {
 	for {
-		restart, resumeAt := o.restarting()
+		restart, resumeAt := o.acks.Restarting()
 		if restart && !time.Now().Before(resumeAt) {
-			o.rewind()
+			o.acks.Restarted()
+			o.feed.seek(o.acks.Committed() + 1)
 			continue
 		}
 		arrived := o.feed.arrived
-		if restart || o.window.Full() {
+		if restart || o.acks.Full() {
 			arrived = nil
 		} else if record, err := o.feed.next(); err != nil {
 			return nil, err
@@ -87,11 +78,11 @@ func (o *orderedSource) next(ctx context.Context) (*bus.Delivery, error) {
 			}
 			continue
 		}
-		timer, stop := later(resumeAt)
+		timer, stop := consume.At(resumeAt)
 		select {
 		case <-arrived:
 		case <-timer:
-		case <-o.wake:
+		case <-o.acks.Wake:
 		case <-ctx.Done():
 			stop()
 			return nil, ctx.Err()
@@ -100,99 +91,22 @@ func (o *orderedSource) next(ctx context.Context) (*bus.Delivery, error) {
 	}
 }
 
-func (o *orderedSource) restarting() (bool, time.Time) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !o.restart {
-		return false, time.Time{}
-	}
-	return true, o.resumeAt
-}
-
-// accept converts a record to a delivery. It returns nil if a Nack arrived concurrently; the restart reads this
-// record again.
+// accept converts a record to a delivery. It returns nil if a Nack has requested a restart, which reads this record
+// again, or if the session ends.
 func (o *orderedSource) accept(record *kgo.Record) *bus.Delivery {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.restart {
-		return nil
-	}
-	slot, ok := o.window.Push(record.Offset, size(record))
-	if !ok {
-		return nil // sealed: the session ends
-	}
-	out := &orderedDelivery{source: o, slot: slot}
-	out.Delivery = bus.Delivery{
+	return o.acks.Accept(record.Offset, size(record), bus.Delivery{
 		Message:  decode(record),
 		Position: position(o.session.partition, o.session.membership.identity.epoch, record.Offset),
 		Time:     taken(record),
-		Acker:    out,
-	}
-	return &out.Delivery
-}
-
-// rewind performs the restart that a Nack has requested.
-func (o *orderedSource) rewind() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.restart = false
-	o.feed.seek(o.window.Committed() + 1)
+	})
 }
 
 func (o *orderedSource) finish(ctx context.Context, commit bool) error {
 	o.feed.close()
-	o.window.Seal()
+	o.acks.Seal()
 	defer o.session.membership.committer.remove(o.ledger)
 	if !commit {
-		o.session.void.Store(true)
 		return nil
 	}
 	return o.session.membership.committer.settle(ctx, o.ledger)
-}
-
-// orderedDelivery is a delivery and its Acker in one allocation.
-type orderedDelivery struct {
-	bus.Delivery
-	source *orderedSource
-	slot   window.Slot
-}
-
-func (d *orderedDelivery) Ack() {
-	if o := d.source; !o.session.void.Load() {
-		o.window.Done(d.slot)
-		signal(o.wake)
-	}
-}
-
-func (d *orderedDelivery) Nack(after time.Duration) {
-	o := d.source
-	if o.session.void.Load() {
-		return
-	}
-	// The window and the restart flag change under one lock, so that no record is pushed in between.
-	o.mu.Lock()
-	if _, restarted := o.window.Restart(d.slot); restarted {
-		o.restart = true
-		o.resumeAt = time.Now().Add(after)
-	}
-	o.mu.Unlock()
-	signal(o.wake)
-}
-
-func (d *orderedDelivery) Extend() {}
-
-func signal(wake chan<- struct{}) {
-	select {
-	case wake <- struct{}{}:
-	default: // there is a token already
-	}
-}
-
-// later returns a timer channel; nil for a zero time.
-func later(t time.Time) (<-chan time.Time, func()) {
-	if t.IsZero() {
-		return nil, func() {}
-	}
-	timer := time.NewTimer(time.Until(t))
-	return timer.C, func() { timer.Stop() }
 }

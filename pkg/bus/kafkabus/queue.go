@@ -7,6 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/timerbus/timerbus/internal/bus/consume"
 	"github.com/timerbus/timerbus/internal/bus/redelivery"
 	"github.com/timerbus/timerbus/internal/bus/window"
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -76,7 +77,7 @@ func (q *queueSource) start(at place) {
 }
 
 func (q *queueSource) progress() (progress, bool) {
-	if q.session.void.Load() {
+	if q.session.Void() {
 		return progress{}, false
 	}
 	q.mu.Lock()
@@ -95,7 +96,7 @@ func (q *queueSource) wrote(p progress) {
 	q.mu.Lock()
 	q.written = p.reach
 	q.mu.Unlock()
-	signal(q.wake)
+	consume.Signal(q.wake)
 }
 
 func (q *queueSource) next(ctx context.Context) (*bus.Delivery, error) {
@@ -126,7 +127,7 @@ func (q *queueSource) next(ctx context.Context) (*bus.Delivery, error) {
 				arrived = nil
 			}
 		}
-		timer, stop := later(wakeAt)
+		timer, stop := consume.At(wakeAt)
 		select {
 		case <-arrived:
 		case <-timer:
@@ -201,7 +202,6 @@ func (q *queueSource) finish(ctx context.Context, commit bool) error {
 	committer := q.session.membership.committer
 	defer committer.remove(q.ledger)
 	if !commit {
-		q.session.void.Store(true)
 		return nil
 	}
 	q.mu.Lock()
@@ -221,7 +221,7 @@ type queueDelivery struct {
 // settle runs one acknowledgement if it is still valid.
 func (d *queueDelivery) settle(do func(q *queueSource, it *item)) {
 	q := d.source
-	if q.session.void.Load() {
+	if q.session.Void() {
 		return
 	}
 	q.mu.Lock()
@@ -230,7 +230,7 @@ func (d *queueDelivery) settle(do func(q *queueSource, it *item)) {
 		return
 	}
 	do(q, d.item)
-	signal(q.wake)
+	consume.Signal(q.wake)
 }
 
 // Ack is also valid for a delivery that was repeated since, because the outcome is durable.

@@ -3,10 +3,8 @@ package kafkabus
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -29,9 +27,7 @@ func offline(t *testing.T, inFlight int) *session {
 	}
 	a := &assignment{membership: m}
 	a.ended, a.cancel = context.WithCancelCause(m.base)
-	s := &session{assignment: a, membership: m, bus: m.bus, base: m.base}
-	s.ctx, s.cancel = context.WithCancelCause(m.base)
-	return s
+	return newSession(a, nil)
 }
 
 // TestI13_NothingIsDeliveredBeyondTheCommittedReach: a killed owner commits nothing more, so the next owner knows
@@ -100,69 +96,21 @@ func TestI13_NothingIsDeliveredBeyondTheCommittedReach(t *testing.T) {
 	}
 }
 
-// closing is a source that records how it was finished, and a handler that calls during when it is closed.
-type closing struct {
-	source
-	finished []bool
-	during   func()
-}
-
-func (c *closing) finish(_ context.Context, commit bool) error {
-	c.finished = append(c.finished, commit)
-	return nil
-}
-
-func (c *closing) Deliver(context.Context, *bus.Delivery) error { return nil }
-
-func (c *closing) Close(ctx context.Context, _ error) error {
-	if c.during != nil {
-		c.during()
-	}
-	return nil
-}
-
 // TestI10_NothingIsCommittedAfterALoss: the partition may have another owner, whose position a commit would move
 // back.
 func TestI10_NothingIsCommittedAfterALoss(t *testing.T) {
-	lost := fmt.Errorf("%w: expired", bus.ErrLost)
-	for name, c := range map[string]struct {
-		cause  error
-		during func(s *session) // while the service closes its session
-		commit bool
-	}{
-		"revoked":                {cause: bus.ErrRevoked, commit: true},
-		"stopping":               {cause: bus.ErrStopping, commit: true},
-		"lost":                   {cause: lost},
-		"lost after a revoke":    {cause: bus.ErrRevoked, during: func(s *session) { s.end(lost) }},
-		"not closed in time":     {cause: bus.ErrRevoked, during: func(*session) { time.Sleep(time.Minute) }},
-		"revoked after a loss":   {cause: lost, during: func(s *session) { s.end(bus.ErrRevoked) }},
-		"a failure of the group": {cause: fmt.Errorf("%w: %w", bus.ErrLost, errors.New("fenced"))},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := offline(t, 64)
-				src := &closing{}
-				if c.during != nil {
-					src.during = func() { c.during(s) }
-				}
-				s.source = src
-				s.end(c.cause)
-				s.close(src)
-				if len(src.finished) != 1 || src.finished[0] != c.commit {
-					t.Errorf("finished with commit %v, want %t", src.finished, c.commit)
-				}
-				// Neither of the sources has progress any more.
-				q, o := newQueueSource(s), newOrderedSource(s)
-				q.start(place{next: 1})
-				o.start(place{next: 1})
-				if _, ok := q.progress(); ok {
-					t.Error("a queue's progress would be committed afterwards")
-				}
-				if _, ok := o.progress(); ok {
-					t.Error("a log's progress would be committed afterwards")
-				}
-			})
-		})
+	for cause, commits := range map[error]bool{bus.ErrRevoked: true, bus.ErrLost: false} {
+		s := offline(t, 64)
+		q, o := newQueueSource(s), &orderedSource{session: s}
+		q.start(place{next: 1})
+		o.start(place{next: 1})
+		s.End(cause)
+		if _, ok := q.progress(); ok != commits {
+			t.Errorf("%v: a queue's progress would be committed: %t, want %t", cause, ok, commits)
+		}
+		if _, ok := o.progress(); ok != commits {
+			t.Errorf("%v: a log's progress would be committed: %t, want %t", cause, ok, commits)
+		}
 	}
 }
 

@@ -7,9 +7,9 @@
 //
 // Read options.go, streams.go and duequeue.go (streams and buckets), bus.go, wire.go, publish.go and floor.go (the
 // operations), then the consumer side: lease.go and members.go (membership), group.go (partition ownership),
-// session.go (one assignment), puller.go, and one file per mode: ordered.go, live.go, queue.go (with reader.go for
-// each stream, and shares.go for the bounds). own.go contains user topics. follow.go contains Follow, which reads
-// topics without a group.
+// session.go (one assignment; the life of a session is in internal/bus/consume), puller.go, and one file per mode:
+// ordered.go, live.go, queue.go (with reader.go for each stream, and shares.go for the bounds). own.go contains user
+// topics. follow.go contains Follow, which reads topics without a group.
 //
 // # Stability
 //

@@ -25,7 +25,7 @@ func (o *orderedSource) heartbeat(m *nats.Msg) {
 		return
 	}
 	delivered, err := strconv.ParseUint(m.Header.Get("Nats-Last-Consumer"), 10, 64)
-	if err != nil || delivered != o.sequence || o.window.Committed() != o.last {
+	if err != nil || delivered != o.sequence || o.acks.Committed() != o.last {
 		return // a message is in flight
 	}
 	if searched, err := strconv.ParseInt(m.Header.Get("Nats-Last-Stream"), 10, 64); err == nil {
@@ -70,23 +70,8 @@ func (o *orderedSource) noteGap(ctx context.Context, known int64, info *jetstrea
 	position := func(seq int64) bus.Position {
 		return bus.Position{Partition: s.partition, Epoch: o.hold.epochOf(seq), Offset: seq}
 	}
-	s.gaps = append(s.gaps, bus.Gap{After: position(known), First: position(first), Messages: share})
+	s.Missed(bus.Gap{After: position(known), First: position(first), Messages: share})
 	return nil
-}
-
-// reportGaps calls Missed for the gaps found since the last call. It logs them if the session is no GapSession.
-func (s *session) reportGaps(ctx context.Context, handler bus.Session) {
-	gaps := s.gaps
-	s.gaps = nil
-	told, ok := handler.(bus.GapSession)
-	for _, gap := range gaps {
-		if ok {
-			told.Missed(ctx, gap)
-			continue
-		}
-		s.bus.log.Error("messages were removed before the group had read them", "topic", s.spec.Topic, "group", s.spec.Group,
-			"partition", int(s.partition), "after", gap.After.Offset, "first", gap.First.Offset, "messages", gap.Messages)
-	}
 }
 
 // stalledAfter is how long a session may have no room for messages before it checks for a gap.

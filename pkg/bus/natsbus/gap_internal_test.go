@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/timerbus/timerbus/internal/bus/consume"
 	"github.com/timerbus/timerbus/internal/bus/window"
 )
 
@@ -17,7 +18,7 @@ func TestHeartbeatsCountOnlyBetweenMessages(t *testing.T) {
 			"Status": {"100"}, "Nats-Last-Consumer": {delivered}, "Nats-Last-Stream": {searched},
 		}}
 	}
-	o := &orderedSource{pull: &puller{inbox: "inbox"}, window: window.New(10, 1<<20, 4), last: 4}
+	o := &orderedSource{pull: &puller{inbox: "inbox"}, acks: &consume.Acks{Window: window.New(10, 1<<20, 4)}, last: 4}
 	step := func(what string, m *nats.Msg, want int64) {
 		t.Helper()
 		if o.heartbeat(m); o.passed != want {
@@ -26,9 +27,9 @@ func TestHeartbeatsCountOnlyBetweenMessages(t *testing.T) {
 	}
 	step("nothing delivered", beat("0", "9"), 9)
 	o.sequence, o.last = 1, 12
-	slot, _ := o.window.Push(12, 1)
+	slot, _ := o.acks.Push(12, 1)
 	step("a message is not acknowledged", beat("1", "20"), 9)
-	o.window.Done(slot)
+	o.acks.Done(slot)
 	step("a message is on its way", beat("2", "20"), 9)
 	step("all is acknowledged", beat("1", "20"), 20)
 	step("an earlier search", beat("1", "15"), 20)
@@ -39,9 +40,9 @@ func TestHeartbeatsCountOnlyBetweenMessages(t *testing.T) {
 	m = beat("1", "30")
 	m.Subject = "timerbus.commands.0"
 	step("a message that looks like a heartbeat", m, 20)
-	slot, _ = o.window.Push(31, 1)
+	slot, _ = o.acks.Push(31, 1)
 	o.sequence, o.last = 2, 31
-	o.window.Restart(slot)
+	o.acks.Restart(slot)
 	step("a message is delivered again", beat("2", "40"), 20)
 }
 

@@ -117,7 +117,7 @@ func (b *Bus) consumeOwned(ctx context.Context, spec bus.Spec, open bus.OpenSess
 	}
 	b.lease.quit(g.name)
 	for _, s := range g.sessions {
-		s.end(bus.ErrStopping)
+		s.End(bus.ErrStopping)
 	}
 	g.running.Wait()
 	b.lease.left(g.name)
@@ -190,7 +190,7 @@ func (g *group) see(e jetstream.KeyValueEntry) {
 	}
 	g.entries[p] = entry{record: r, revision: e.Revision()}
 	if s := g.sessions[p]; s != nil && r.Owner != "" && r.Owner != s.term.id {
-		s.end(bus.ErrLost)
+		s.End(bus.ErrLost)
 	}
 }
 
@@ -198,7 +198,7 @@ func (g *group) forget(s *session) {
 	if g.sessions[s.partition] == s {
 		delete(g.sessions, s.partition)
 	}
-	if failures := s.failed(); failures > 0 {
+	if failures := s.Failures(); failures > 0 {
 		g.rests[s.partition] = time.Now().Add(health.Backoff(g.bus.opts.RetryPause, failures))
 	}
 }
@@ -220,7 +220,7 @@ func (g *group) reconcile(t *term, members []string, holders map[string]bool) ti
 		p := shard.Partition(i)
 		if s := g.sessions[p]; s != nil {
 			if want != t.id {
-				s.end(bus.ErrRevoked)
+				s.End(bus.ErrRevoked)
 			}
 			continue
 		}
@@ -279,7 +279,7 @@ func (g *group) take(t *term, p shard.Partition) error {
 	}
 	e.revision = revision
 	g.entries[p] = e
-	s := newSession(g, t, p, e)
+	s := newOwnedSession(g, t, p, e)
 	g.sessions[p] = s
 	g.running.Go(func() {
 		s.run()

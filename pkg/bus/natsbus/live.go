@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/timerbus/timerbus/internal/bus/consume"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -63,7 +64,7 @@ func (l *liveSource) next(ctx context.Context) (*bus.Delivery, error) {
 		return &bus.Delivery{
 			Message:  decode(m, p),
 			Position: bus.Position{Partition: p},
-			Acker:    noAck{},
+			Acker:    consume.NoAck{},
 		}, nil
 	case <-l.link:
 		return nil, errLinkChanged
@@ -81,10 +82,3 @@ func (l *liveSource) finish(ctx context.Context, _ bool) error {
 	}
 	return l.hold.release(ctx)
 }
-
-// noAck is the Acker of hints, which are not kept and therefore not acknowledged.
-type noAck struct{}
-
-func (noAck) Ack()               {}
-func (noAck) Nack(time.Duration) {}
-func (noAck) Extend()            {}

@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/timerbus/timerbus/internal/bus/window"
+	"github.com/timerbus/timerbus/internal/bus/consume"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -24,7 +23,7 @@ type orderedSource struct {
 	stream  *stream
 	hold    *holding
 	pull    *puller
-	wake    chan struct{} // an acknowledgement made room, or a Nack requests a restart
+	acks    *consume.Acks // set by start, before any delivery
 
 	// Used by the session's goroutine only.
 	link     <-chan struct{}
@@ -37,20 +36,13 @@ type orderedSource struct {
 	commitAt time.Time
 	// fullSince is when the window became full; zero while it has room.
 	fullSince time.Time
-
-	window *window.Window // set by start, before any delivery
-
-	mu       sync.Mutex
-	restart  bool
-	resumeAt time.Time
 }
 
 func newOrderedSource(s *session, h *holding) *orderedSource {
 	return &orderedSource{
 		session: s,
 		hold:    h,
-		pull:    newPuller(s.bus.nc, &s.spec, s.bus.opts.times.ownExpires),
-		wake:    make(chan struct{}, 1),
+		pull:    newPuller(s.bus.nc, &s.spec, ownExpires),
 	}
 }
 
@@ -88,7 +80,7 @@ func (o *orderedSource) start(ctx context.Context) error {
 		return err
 	}
 	after := max(o.hold.Offset, firstKept(info)-1)
-	o.window = window.New(o.session.spec.MaxInFlight, o.session.spec.MaxBytes, after)
+	o.acks = consume.NewAcks(o.session.Session, &o.session.spec, after)
 	return o.read(ctx, after)
 }
 
@@ -127,9 +119,10 @@ func (o *orderedSource) drop(consumer string) {
 
 func (o *orderedSource) next(ctx context.Context) (*bus.Delivery, error) {
 	for {
-		restart, resumeAt := o.restarting()
+		restart, resumeAt := o.acks.Restarting()
 		if restart && !time.Now().Before(resumeAt) {
-			if err := o.rewind(ctx); err != nil {
+			o.acks.Restarted()
+			if err := o.read(ctx, o.acks.Committed()); err != nil {
 				return nil, err
 			}
 			continue
@@ -140,7 +133,7 @@ func (o *orderedSource) next(ctx context.Context) (*bus.Delivery, error) {
 		} else if err := o.request(ctx); err != nil {
 			return nil, err
 		}
-		timer, stop := later(wakeAt)
+		timer, stop := consume.At(wakeAt)
 		select {
 		case m := <-o.pull.arrived:
 			stop()
@@ -154,7 +147,7 @@ func (o *orderedSource) next(ctx context.Context) (*bus.Delivery, error) {
 			if err := o.tick(ctx); err != nil {
 				return nil, err
 			}
-		case <-o.wake:
+		case <-o.acks.Wake:
 			stop()
 		case <-o.link:
 			stop()
@@ -170,7 +163,7 @@ func (o *orderedSource) next(ctx context.Context) (*bus.Delivery, error) {
 
 // request requests messages from the server if the window has room.
 func (o *orderedSource) request(ctx context.Context) error {
-	full := o.window.Full()
+	full := o.acks.Full()
 	if o.stalled(full, time.Now()) {
 		if err := o.reread(ctx, nil); err != nil {
 			return err
@@ -179,13 +172,7 @@ func (o *orderedSource) request(ctx context.Context) error {
 	if full {
 		return nil
 	}
-	return o.pull.ask(o.window.Pending())
-}
-
-func (o *orderedSource) restarting() (bool, time.Time) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.restart, o.resumeAt
+	return o.pull.ask(o.acks.Pending())
 }
 
 // accept converts a message to a delivery. If a message is missing before it, accept reads again after the last
@@ -207,30 +194,25 @@ func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (d *bus.Deliver
 		return nil, false, o.reread(ctx, fmt.Errorf("consumer sequence %d follows %d", meta.Sequence.Consumer, o.sequence))
 	}
 	o.sequence = meta.Sequence.Consumer
-	o.mu.Lock()
-	if o.restart { // a Nack arrived concurrently: the restart will read this message again, in order
-		o.mu.Unlock()
-		return nil, false, nil
-	}
-	slot, ok := o.window.Push(int64(meta.Sequence.Stream), m.Size())
-	o.mu.Unlock()
-	if !ok {
+	offset := int64(meta.Sequence.Stream)
+	d = o.acks.Accept(offset, m.Size(), bus.Delivery{
+		Message:  decode(m, o.session.partition),
+		Position: bus.Position{Partition: o.session.partition, Incarnation: o.hold.epoch(offset), Offset: offset},
+		Time:     meta.Timestamp,
+	})
+	if d == nil {
+		if restart, _ := o.acks.Restarting(); restart { // it will read this message again, in order
+			return nil, false, nil
+		}
 		// More messages were requested than the window's span allows: read the message again when there is room.
 		return nil, false, o.reread(ctx, nil)
 	}
-	o.last = int64(meta.Sequence.Stream)
+	o.last = offset
 	if o.last > o.seen {
 		o.seen, o.seenAt = o.last, meta.Timestamp
 	}
 	o.stream.assigned(meta.Sequence.Stream)
-	out := &orderedDelivery{source: o, slot: slot}
-	out.Delivery = bus.Delivery{
-		Message:  decode(m, o.session.partition),
-		Position: bus.Position{Partition: o.session.partition, Epoch: o.hold.epochOf(o.last), Offset: o.last},
-		Time:     meta.Timestamp,
-		Acker:    out,
-	}
-	return &out.Delivery, true, nil
+	return d, true, nil
 }
 
 // reread creates a new consumer after the last delivery.
@@ -288,14 +270,6 @@ func (o *orderedSource) rejoin(ctx context.Context) error {
 	}
 }
 
-// rewind performs the restart that a Nack has requested.
-func (o *orderedSource) rewind(ctx context.Context) error {
-	o.mu.Lock()
-	o.restart = false
-	o.mu.Unlock()
-	return o.read(ctx, o.window.Committed())
-}
-
 // tick commits if a commit is due, and reads again if the server has been silent for too long.
 func (o *orderedSource) tick(ctx context.Context) error {
 	now := time.Now()
@@ -316,7 +290,7 @@ func (o *orderedSource) tick(ctx context.Context) error {
 
 // commitDue returns when the next commit is due; zero if there is nothing to commit.
 func (o *orderedSource) commitDue() time.Time {
-	if o.window.Committed() == o.hold.Offset && o.passed <= o.hold.Passed {
+	if o.acks.Committed() == o.hold.Offset && o.passed <= o.hold.Passed {
 		return time.Time{}
 	}
 	if o.commitAt.IsZero() {
@@ -327,7 +301,7 @@ func (o *orderedSource) commitDue() time.Time {
 
 func (o *orderedSource) commit(ctx context.Context) error {
 	r := o.hold.record
-	r.commit(o.window.Committed(), o.passed, o.seen, o.seenAt)
+	r.commit(o.acks.Committed(), o.passed, o.seen, o.seenAt)
 	ctx, cancel := context.WithTimeout(ctx, o.session.bus.opts.LeaseTTL)
 	defer cancel()
 	return o.hold.put(ctx, r)
@@ -340,50 +314,12 @@ func (o *orderedSource) finish(ctx context.Context, commit bool) error {
 	if !o.session.releases() {
 		return nil
 	}
-	if o.window != nil {
-		if committed := o.window.Seal(); commit {
+	if o.acks != nil {
+		if committed := o.acks.Seal(); commit {
 			o.hold.commit(committed, o.passed, o.seen, o.seenAt)
 		}
 	}
 	return o.hold.release(ctx)
-}
-
-// orderedDelivery is a delivery and its Acker in one allocation.
-type orderedDelivery struct {
-	bus.Delivery
-	source *orderedSource
-	slot   window.Slot
-}
-
-func (d *orderedDelivery) Ack() {
-	if o := d.source; !o.session.void.Load() {
-		o.window.Done(d.slot)
-		o.signal()
-	}
-}
-
-func (d *orderedDelivery) Nack(after time.Duration) {
-	o := d.source
-	if o.session.void.Load() {
-		return
-	}
-	// The window and the restart flag change under one lock, so that the reader pushes no message in between.
-	o.mu.Lock()
-	if _, restarted := o.window.Restart(d.slot); restarted {
-		o.restart = true
-		o.resumeAt = time.Now().Add(after)
-	}
-	o.mu.Unlock()
-	o.signal()
-}
-
-func (d *orderedDelivery) Extend() {}
-
-func (o *orderedSource) signal() {
-	select {
-	case o.wake <- struct{}{}:
-	default:
-	}
 }
 
 // earliest returns the earlier of two times; a zero time means none.

@@ -10,8 +10,10 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/timerbus/timerbus/internal/bus/consume"
 	"github.com/timerbus/timerbus/internal/bus/health"
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // consumeQueue runs sessions, one after the other, until ctx ends. No partition is owned, so there is no lease: the
@@ -20,23 +22,19 @@ func (b *Bus) consumeQueue(ctx context.Context, spec bus.Spec, open bus.OpenSess
 	h.Opening(health.Partition(0))
 	h.Works(health.Member) // members of a shared consumer do not join
 	for ctx.Err() == nil {
-		s := newQueueSession(ctx, b, spec, open, h)
-		unlink := context.AfterFunc(ctx, func() { s.end(bus.ErrStopping) })
+		s := newSession(context.WithoutCancel(ctx), b, spec, 0, open, h)
+		s.source = newQueueSource(s)
+		unlink := context.AfterFunc(ctx, func() { s.End(bus.ErrStopping) })
 		s.run()
 		unlink()
-		if errors.Is(s.why(), bus.ErrUnsupported) {
-			return fmt.Errorf("consume %s: %w", spec.Topic, s.why())
+		if err := s.Cause(); errors.Is(err, bus.ErrUnsupported) {
+			return fmt.Errorf("consume %s: %w", spec.Topic, err)
 		}
-		s.resting(ctx)
+		if failures := s.Failures(); failures > 0 {
+			timer.Sleep(ctx, health.Backoff(b.opts.RetryPause, failures))
+		}
 	}
 	return nil
-}
-
-func newQueueSession(ctx context.Context, b *Bus, spec bus.Spec, open bus.OpenSession, h *health.Consumer) *session {
-	s := &session{bus: b, spec: spec, open: open, base: context.WithoutCancel(ctx), health: h}
-	s.ctx, s.cancel = context.WithCancelCause(s.base)
-	s.source = newQueueSource(s)
-	return s
 }
 
 // queueSource reads messages from the group's shared consumers, one in each stream of the queue. Only the session's
@@ -111,7 +109,7 @@ func (q *queueSource) next(ctx context.Context) (*bus.Delivery, error) {
 	for {
 		q.prepareReaders(ctx)
 		q.ask()
-		timer, stop := later(q.wakeAt())
+		wakeAt, stop := consume.At(q.wakeAt())
 		select {
 		case m := <-q.arrived:
 			stop()
@@ -125,7 +123,7 @@ func (q *queueSource) next(ctx context.Context) (*bus.Delivery, error) {
 			} else if err != nil {
 				p.reader.fail(err)
 			}
-		case <-timer:
+		case <-wakeAt:
 			q.tick(ctx)
 		case <-q.wake:
 			stop()
@@ -315,7 +313,7 @@ func (d *queueDelivery) settle() bool {
 	q := d.reader.source
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if _, ok := q.held[d]; !ok || q.session.void.Load() {
+	if _, ok := q.held[d]; !ok || q.session.Void() {
 		return false
 	}
 	delete(q.held, d)
@@ -331,10 +329,7 @@ func (d *queueDelivery) answer(body []byte) {
 	if err := q.session.bus.nc.Publish(d.reply, body); err != nil {
 		q.session.bus.log.Debug("acknowledgement not sent", "offset", d.Position.Offset, "error", err)
 	}
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
+	consume.Signal(q.wake)
 }
 
 var (
@@ -366,7 +361,7 @@ func (d *queueDelivery) Extend() {
 	q.mu.Lock()
 	_, ok := q.held[d]
 	q.mu.Unlock()
-	if ok && !q.session.void.Load() {
+	if ok && !q.session.Void() {
 		d.answer(progressBody)
 	}
 }
