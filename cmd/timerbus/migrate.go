@@ -45,7 +45,7 @@ program does not support it.`,
 					return p.migration(err)
 				}
 				_, err = fmt.Fprintf(p.stdout, "the schema is version %d, this program supports up to %d\n", s.Version, s.Known)
-				return errors.Join(err, s.Unusable)
+				return errors.Join(err, s.Usable())
 			},
 		})
 	// Not the flag's default, because --help shows defaults and the URL may contain a password.

@@ -5,8 +5,8 @@
 // every write, so an engine's result depends only on its requests.
 //
 // Read store.go first (the interfaces and their common rules), then timers.go (ingest), shards.go (scheduler),
-// outcomes.go (dispatcher), namespaces.go, secrets.go, cluster.go, and errors.go. Package storetest tests what the
-// comments specify.
+// outcomes.go (dispatcher), namespaces.go, secrets.go, cluster.go, schema.go, and errors.go. Package storetest tests
+// what the comments specify.
 //
 // # Stability
 //

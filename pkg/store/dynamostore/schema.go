@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/timerbus/timerbus/pkg/store"
 )
 
 const (
@@ -30,58 +32,29 @@ const (
 	attrOldestSchema  = "oldest_schema"
 	attrOldestProgram = "oldest_program"
 
-	migrateCommand = "timerbus migrate up --store …"
 	// tableWait bounds how long the creation of a table may take.
 	tableWait = 5 * time.Minute
 )
 
-// Schema is the state of a database's schema for this program.
-type Schema struct {
-	// Version is the database's schema version; 0 if it has none.
-	Version int64
-	// Known is the newest version that this program supports.
-	Known int64
-	// Oldest is the newest schema version that the oldest compatible program supports, and OldestProgram is that
-	// program's version. Both are zero if there is no schema.
-	Oldest        int64
-	OldestProgram string
-}
-
-// Usable returns nil if this program can work with the schema. Otherwise the error says why not and what to do.
-func (s Schema) Usable() error {
-	switch {
-	case s.Version == 0:
-		return fmt.Errorf("there is no schema yet: run `%s`, or check table and region", migrateCommand)
-	case s.Version < s.Known:
-		return fmt.Errorf("the schema is version %d and this program needs %d: run `%s` with this program, then start it again",
-			s.Version, s.Known, migrateCommand)
-	case s.Version > s.Known && s.Known < s.Oldest:
-		return fmt.Errorf("the schema is version %d, and this program supports only versions up to %d: use timerbus %s or newer",
-			s.Version, s.Known, s.OldestProgram)
-	default:
-		return nil
-	}
-}
-
 // Status reads the state of the schema. It changes nothing.
-func Status(ctx context.Context, o Options) (Schema, error) {
+func Status(ctx context.Context, o Options) (store.Schema, error) {
 	s, err := newStore(ctx, o)
 	if err != nil {
-		return Schema{}, err
+		return store.Schema{}, err
 	}
 	schema, err := s.schema(ctx)
 	if err != nil && !errors.Is(err, errHalf) {
-		return Schema{}, fmt.Errorf("open store %s: %w", s.options.where(), firstLine(err))
+		return store.Schema{}, fmt.Errorf("open store %s: %w", s.options.where(), firstLine(err))
 	}
 	return schema, nil
 }
 
 // errHalf: some parts of the schema exist, but not all.
-var errHalf = errors.New("the schema is not complete: run `" + migrateCommand + "` again")
+var errHalf = errors.New("the schema is not complete: run `" + store.MigrateCommand + "` again")
 
 // schema checks both tables and reads the schema record, which Migrate writes last.
-func (s *Store) schema(ctx context.Context) (Schema, error) {
-	schema := Schema{Known: schemaVersion}
+func (s *Store) schema(ctx context.Context) (store.Schema, error) {
+	schema := store.Schema{Known: schemaVersion}
 	there := 0
 	for _, want := range s.tables() {
 		is, err := s.describe(ctx, *want.TableName)
@@ -160,7 +133,7 @@ func (s *Store) tables() []dynamodb.CreateTableInput {
 // Migrate creates the missing tables and the schema record, and returns the state of the schema before and after. It
 // never downgrades, does not change a newer schema, and may run again at any time, also in several processes at the
 // same time.
-func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
+func Migrate(ctx context.Context, o Options) (before, after store.Schema, err error) {
 	s, err := newStore(ctx, o)
 	if err != nil {
 		return before, before, err

@@ -56,6 +56,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	schema, err := s.schema(ctx)
 	if err == nil {
 		err = schema.Usable()
+		if schema.Version == 0 {
+			err = fmt.Errorf("%w, or check table and region", err)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", s.options.where(), firstLine(err))

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/timerbus/timerbus/pkg/store"
 )
 
 // selectServer reads the properties of the server that a start checks. Every user may see whether replicas exist.
@@ -209,11 +211,11 @@ func refused(where string, err error) error {
 		case notAuthorized:
 			return &startError{where, "the server rejects this user: " + told.Message, err}
 		case noDatabase:
-			return &startError{where, "the database does not exist: create it, then run `" + migrateCommand + "`", err}
+			return &startError{where, "the database does not exist: create it, then run `" + store.MigrateCommand + "`", err}
 		case insufficientRights:
 			return &startError{where, "the user lacks rights: " + told.Message, err}
 		case undefinedTable:
-			return &startError{where, "the schema is not complete (" + told.Message + "): run `" + migrateCommand + "`", err}
+			return &startError{where, "the schema is not complete (" + told.Message + "): run `" + store.MigrateCommand + "`", err}
 		case protocolViolation:
 			if strings.Contains(told.Message, "startup parameter") { // the server itself accepts all parameters that it knows
 				reason := "settings were refused, probably by a pooler (" + told.Message + "): connect to the server itself"

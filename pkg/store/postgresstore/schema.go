@@ -13,6 +13,7 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
+	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -31,61 +32,31 @@ const (
 	migratePause = time.Second
 	// migrateWait is how many seconds a migration waits for one of another process. It checks every second.
 	migrateWait = 300
-
-	migrateCommand = "timerbus migrate up --store …"
 )
 
-// Schema is the state of a database's schema for this program.
-type Schema struct {
-	// Version is the database's schema version; 0 if it has none.
-	Version int64
-	// Known is the newest version that this program supports.
-	Known int64
-	// Oldest is the newest schema version that the oldest compatible program supports, and OldestProgram is that
-	// program's version. Both are zero if there is no schema.
-	Oldest        int64
-	OldestProgram string
-}
-
-// Usable returns nil if this program can work with the schema. Otherwise the error says why not and what to do.
-func (s Schema) Usable() error {
-	switch {
-	case s.Version == 0:
-		return fmt.Errorf("there is no schema yet: run `%s`", migrateCommand)
-	case s.Version < s.Known:
-		return fmt.Errorf("the schema is version %d and this program needs %d: run `%s` with this program, then start it again",
-			s.Version, s.Known, migrateCommand)
-	case s.Version > s.Known && s.Known < s.Oldest:
-		return fmt.Errorf("the schema is version %d, and this program supports only versions up to %d: use timerbus %s or newer",
-			s.Version, s.Known, s.OldestProgram)
-	default:
-		return nil
-	}
-}
-
 // Status reads the state of the schema. It changes nothing.
-func Status(ctx context.Context, o Options) (Schema, error) {
+func Status(ctx context.Context, o Options) (store.Schema, error) {
 	config, err := o.pool()
 	if err != nil {
-		return Schema{}, err
+		return store.Schema{}, err
 	}
 	config.MinConns, config.MaxConns = 0, 2
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return Schema{}, refused(target(config), err)
+		return store.Schema{}, refused(target(config), err)
 	}
 	defer pool.Close()
 	s := &Store{pool: pool, log: o.logger()}
 	schema, err := s.schema(ctx)
 	if err != nil {
-		return Schema{}, refused(target(config), err)
+		return store.Schema{}, refused(target(config), err)
 	}
 	return schema, nil
 }
 
 // Migrate upgrades the schema to the newest version that this program supports, under an advisory lock, and returns its
 // state before and after. It never downgrades, and does not change a newer schema.
-func Migrate(ctx context.Context, o Options) (before, after Schema, err error) {
+func Migrate(ctx context.Context, o Options) (before, after store.Schema, err error) {
 	before, err = Status(ctx, o)
 	if err != nil {
 		return before, before, err
@@ -169,8 +140,8 @@ var (
 	selectSupport = statement{"select_support", "SELECT oldest_schema, oldest_program FROM schema_support ORDER BY version DESC LIMIT 1"}
 )
 
-func (s *Store) schema(ctx context.Context) (Schema, error) {
-	var schema Schema
+func (s *Store) schema(ctx context.Context) (store.Schema, error) {
+	var schema store.Schema
 	var err error
 	if schema.Known, err = known(); err != nil {
 		return schema, err
