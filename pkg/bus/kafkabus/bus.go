@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/timerbus/timerbus/internal/bus/handle"
 	"github.com/timerbus/timerbus/internal/bus/health"
 	"github.com/timerbus/timerbus/pkg/bus"
 )
@@ -30,16 +31,11 @@ type Bus struct {
 	meetings   singleflight.Group  // look-ups of user topics, by name
 	room       *semaphore.Weighted // limits the messages in transit to the brokers
 
-	ctx    context.Context // ends with Close
-	cancel context.CancelCauseFunc
+	handle *handle.Handle // Close waits for its Consume and Floor calls, and for look-ups of user topics
 
-	mu        sync.Mutex
-	closed    bool
-	consuming map[string]bool // groups with partition owners that this handle consumes
-	floorsOf  map[string]*sharedFloors
-	running   sync.WaitGroup // Consume and Floor calls, and look-ups of user topics
+	mu       sync.Mutex
+	floorsOf map[string]*together
 
-	health         health.Registry
 	commitFailures *prometheus.CounterVec
 }
 
@@ -56,18 +52,16 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 		log:        opts.Logger,
 		identities: newIdentities(),
 		room:       semaphore.NewWeighted(maxPending),
-		consuming:  make(map[string]bool),
-		floorsOf:   make(map[string]*sharedFloors),
+		handle:     handle.New(opts.Logger),
+		floorsOf:   make(map[string]*together),
 
 		commitFailures: newCommitFailures(),
 	}
-	b.ctx, b.cancel = context.WithCancelCause(context.Background())
 	if b.client, err = opts.client(opts.producing()...); err != nil {
 		return nil, err
 	}
 	b.admin = kadm.NewClient(b.client)
 	if err := b.prepare(ctx); err != nil {
-		b.closed = true
 		b.client.Close()
 		if unreachable(err) {
 			err = fmt.Errorf("%w: %w", bus.ErrUnavailable, err)
@@ -117,63 +111,17 @@ func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) 
 	if err := b.opts.checkOwn(spec.Topic); err != nil {
 		return fmt.Errorf("consume %w", err)
 	}
-	if err := b.enter(spec); err != nil {
-		return err
-	}
-	defer b.leave(spec)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(b.ctx, cancel)()
-	h := b.health.Begin(spec, b.log)
-	defer h.End()
-	if err := b.consumeGroup(ctx, spec, open, h); err != nil {
-		return fmt.Errorf("consume %s: %w", spec.Topic, err)
-	}
-	return nil
+	return b.handle.Consume(ctx, spec, func(ctx context.Context, h *health.Consumer) error {
+		return b.consumeGroup(ctx, spec, open, h)
+	})
 }
 
 // Ready implements bus.Bus.
-func (b *Bus) Ready(topic bus.Topic, group string) error {
-	if b.isClosed() {
-		return fmt.Errorf("consume %s in group %q: %w", topic, group, bus.ErrClosed)
-	}
-	return b.health.Ready(topic, group)
-}
-
-// enter registers a Consume. In the modes with partition owners, a handle can consume a group only once, because the
-// handle is the member.
-func (b *Bus) enter(spec bus.Spec) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return fmt.Errorf("consume %s: %w", spec.Topic, bus.ErrClosed)
-	}
-	if name := b.opts.groupID(spec.Topic, spec.Group); spec.Mode != bus.Queue {
-		if b.consuming[name] {
-			return fmt.Errorf("consume %s: this handle already consumes it in group %q", spec.Topic, spec.Group)
-		}
-		b.consuming[name] = true
-	}
-	b.running.Add(1)
-	return nil
-}
-
-func (b *Bus) leave(spec bus.Spec) {
-	b.mu.Lock()
-	delete(b.consuming, b.opts.groupID(spec.Topic, spec.Group))
-	b.mu.Unlock()
-	b.running.Done()
-}
+func (b *Bus) Ready(topic bus.Topic, group string) error { return b.handle.Ready(topic, group) }
 
 // Close implements bus.Bus.
 func (b *Bus) Close() error {
-	b.mu.Lock()
-	first := !b.closed
-	b.closed = true
-	b.mu.Unlock()
-	b.cancel(bus.ErrClosed)
-	b.running.Wait()
-	if !first {
+	if first := b.handle.Close(); !first {
 		return nil
 	}
 	defer b.opts.clientLog.stop()
@@ -185,10 +133,4 @@ func (b *Bus) Close() error {
 		return fmt.Errorf("close bus: flush: %w", err)
 	}
 	return nil
-}
-
-func (b *Bus) isClosed() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.closed
 }

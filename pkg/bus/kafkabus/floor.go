@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -16,34 +15,27 @@ import (
 )
 
 // Floor implements bus.Bus. It takes three round trips, whatever the number of partitions and callers.
-func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
-	_, own := topic.OwnName()
-	switch {
-	case b.isClosed():
-		return nil, fmt.Errorf("floor of %s: %w", topic, bus.ErrClosed)
-	case topic.Kind() == 0 || topic.Kind() == bus.KindHints || own:
+func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (floors bus.Floors, err error) {
+	if _, own := topic.OwnName(); own || topic.Kind() == 0 || topic.Kind() == bus.KindHints {
 		return nil, fmt.Errorf("floor of %q: %w", topic, bus.ErrUnsupported)
 	}
-	asking, running, err := b.sharedRequest(topic, group)
-	if err != nil {
+	err = b.handle.Do(func() error {
+		floors, err = b.asking(topic, group).floors(ctx, b.handle)
+		return err
+	})
+	switch {
+	case errors.Is(err, bus.ErrClosed):
 		return nil, fmt.Errorf("floor of %s: %w", topic, err)
-	}
-	defer running.Done()
-	floors, err := asking.floors(ctx, b.ctx, running)
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("floor of %s: %w: %w", topic, bus.ErrUnavailable, err)
 	}
 	return floors, nil
 }
 
-// sharedRequest returns the shared request for these floors. It adds the caller to running, so that Close waits for a
-// request that the caller starts.
-func (b *Bus) sharedRequest(topic bus.Topic, group string) (*sharedFloors, *sync.WaitGroup, error) {
+// asking returns the shared request for these floors.
+func (b *Bus) asking(topic bus.Topic, group string) *together {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return nil, nil, bus.ErrClosed
-	}
 	name := b.opts.groupID(topic, group)
 	t := b.floorsOf[name]
 	if t == nil {
@@ -54,8 +46,7 @@ func (b *Bus) sharedRequest(topic bus.Topic, group string) (*sharedFloors, *sync
 		}}
 		b.floorsOf[name] = t
 	}
-	b.running.Add(1)
-	return t, &b.running, nil
+	return t
 }
 
 func (b *Bus) floors(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {

@@ -73,16 +73,10 @@ func (b *Bus) meet(ctx context.Context, topic bus.Topic) error {
 		return nil
 	}
 	found := b.meetings.DoChan(name, func() (any, error) {
-		b.mu.Lock()
-		if b.closed {
-			b.mu.Unlock()
-			return nil, bus.ErrClosed
-		}
-		b.running.Add(1)
-		b.mu.Unlock()
-		defer b.running.Done()
-		_, err := b.find(b.ctx, name)
-		return nil, err
+		return nil, b.handle.Do(func() error {
+			_, err := b.find(b.handle.Context(), name)
+			return err
+		})
 	})
 	select {
 	case r := <-found:
@@ -191,7 +185,7 @@ func (b *Bus) MakeTopic(ctx context.Context, topic bus.Topic) error {
 	if err := b.opts.checkOwn(topic); err != nil {
 		return fmt.Errorf("create %w", err)
 	}
-	if b.isClosed() {
+	if b.handle.Closed() {
 		return fmt.Errorf("create topic %q: %w", name, bus.ErrClosed)
 	}
 	_, err := b.find(ctx, name)

@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/timerbus/timerbus/internal/bus/handle"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
@@ -34,17 +35,14 @@ func (o *Options) producing() []kgo.Opt {
 
 // Publish implements bus.Bus. Kafka has no deduplication window, so message IDs are ignored.
 func (b *Bus) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
-	if err := b.check(topic, messages); err != nil {
+	if err := handle.Check(topic, messages, b.opts.Partitions, b.opts.checkOwn); err != nil {
 		return nil, err
 	}
 	if len(messages) == 0 {
 		return nil, nil
 	}
-	if b.isClosed() {
-		return nil, fmt.Errorf("publish to %s: %w", topic, bus.ErrClosed)
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, err)
+	if err := b.handle.Begin(ctx, topic); err != nil {
+		return nil, err
 	}
 	switch err := b.meet(ctx, topic); {
 	case errors.Is(err, bus.ErrUnsupported):
@@ -70,7 +68,7 @@ func (b *Bus) publish(ctx context.Context, topic bus.Topic, messages []bus.Messa
 	for i := range messages {
 		// Not the caller's context: the client drops a whole batch when the context of its first record ends, and the
 		// batch may have other calls' messages.
-		b.client.Produce(b.ctx, b.opts.encode(topic, &messages[i]), func(r *kgo.Record, err error) {
+		b.client.Produce(b.handle.Context(), b.opts.encode(topic, &messages[i]), func(r *kgo.Record, err error) {
 			if c.done(i, r, err) {
 				b.room.Release(weight)
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/timerbus/timerbus/internal/bus/handle"
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
@@ -28,16 +29,16 @@ type round struct {
 	err    error
 }
 
-// floors returns the reply to a request that begins after this call began. life bounds the request, ctx the waiting.
-func (t *sharedFloors) floors(ctx, life context.Context, running *sync.WaitGroup) (bus.Floors, error) {
+// floors returns the reply to a request that begins after this call began. The handle bounds the request, ctx the waiting.
+func (t *together) floors(ctx context.Context, h *handle.Handle) (bus.Floors, error) {
 	t.mu.Lock()
 	if t.next == nil {
 		t.next = &round{done: make(chan struct{})}
 	}
 	mine := t.next
-	if !t.running {
-		t.running = true
-		running.Go(func() { t.run(life) })
+	if !t.asked {
+		t.asked = true
+		h.Go(func() { t.run(h.Context()) })
 	}
 	t.mu.Unlock()
 	select {

@@ -2,11 +2,13 @@ package kafkabus
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/bus/handle"
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
@@ -20,10 +22,11 @@ func TestFloorsAreNeverFromBeforeTheCall(t *testing.T) {
 			time.Sleep(time.Second)
 			return floor, nil
 		}}
-		var running, callers sync.WaitGroup
+		h := handle.New(slog.New(slog.DiscardHandler))
+		var callers sync.WaitGroup
 		call := func(want int) {
 			callers.Go(func() {
-				floors, err := shared.floors(t.Context(), t.Context(), &running)
+				floors, err := shared.floors(t.Context(), h)
 				if err != nil || floors[0].Depth != want {
 					t.Errorf("got %v, %v, want the answer to question %d", floors, err, want)
 				}
@@ -39,14 +42,14 @@ func TestFloorsAreNeverFromBeforeTheCall(t *testing.T) {
 		call(3)
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := shared.floors(gone, t.Context(), &running); err == nil {
+		if _, err := shared.floors(gone, h); err == nil {
 			t.Error("who has gone got an answer")
 		}
 		callers.Wait()
-		running.Wait()
+		synctest.Wait()
 		call(4) // after a pause
 		callers.Wait()
-		running.Wait()
+		synctest.Wait()
 		if asked != 4 {
 			t.Errorf("%d questions, want 4", asked)
 		}

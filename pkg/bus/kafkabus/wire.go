@@ -1,23 +1,19 @@
 package kafkabus
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/timerbus/timerbus/internal/bus/handle"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-const (
-	// maxMessage is the contract's limit for body, key and headers together, in bytes.
-	maxMessage = 1 << 20
-	// maxBatch is the largest batch in bytes, which a topic must accept: the largest message, and room for the
-	// framing of its headers and its batch.
-	maxBatch = maxMessage + 64<<10
-)
+// maxBatch is the largest batch in bytes, which a topic must accept: the largest message, and room for the
+// framing of its headers and its batch.
+const maxBatch = handle.MaxMessage + 64<<10
 
 // position converts Kafka's offset, which starts at 0, to the contract's, which starts at 1.
 func position(p shard.Partition, epoch, kafkaOffset int64) bus.Position {
@@ -75,31 +71,4 @@ func taken(in *kgo.Record) time.Time {
 		return time.Time{}
 	}
 	return in.Timestamp
-}
-
-// check returns an error for messages that the bus can never accept.
-func (b *Bus) check(topic bus.Topic, messages []bus.Message) error {
-	if topic.Kind() == 0 {
-		return fmt.Errorf("publish to %q: %w: no such topic", topic, bus.ErrUnsupported)
-	}
-	if err := b.opts.checkOwn(topic); err != nil {
-		return fmt.Errorf("publish to %w", err)
-	}
-	_, own := topic.OwnName()
-	for i := range messages {
-		m := &messages[i]
-		if !own && (m.Partition < 0 || int(m.Partition) >= b.opts.Partitions) {
-			return fmt.Errorf("publish to %s: message %d: partition %d is outside 0..%d",
-				topic, i, m.Partition, b.opts.Partitions-1)
-		}
-		size := len(m.Body) + len(m.Key)
-		for name, value := range m.Headers {
-			size += len(name) + len(value)
-		}
-		if size > maxMessage {
-			return fmt.Errorf("publish to %s: message %d (key %q) has %d bytes, the limit is %d: %w",
-				topic, i, m.Key, size, maxMessage, bus.ErrTooLarge)
-		}
-	}
-	return nil
 }

@@ -7,13 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/bus/handle"
 	"github.com/timerbus/timerbus/internal/bus/health"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
-
-// maxMessage is the contract's limit for body, key and headers together, in bytes.
-const maxMessage = 1 << 20
 
 // Member is one process's handle. It implements bus.Bus.
 type Member struct {
@@ -47,23 +45,10 @@ func (*Member) Properties() bus.Properties { return bus.Properties{Prefix: "time
 // Publish implements bus.Bus.
 func (m *Member) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
 	b := m.broker
-	if topic.Kind() == 0 {
-		return nil, fmt.Errorf("publish to %q: %w: no such topic", topic, bus.ErrUnsupported)
-	}
-	if err := checkOwn(topic); err != nil {
-		return nil, fmt.Errorf("publish to %w", err)
+	if err := handle.Check(topic, messages, b.opts.Partitions, checkOwn); err != nil {
+		return nil, err
 	}
 	_, own := topic.OwnName()
-	for i, msg := range messages {
-		if !own && !b.valid(msg.Partition) {
-			return nil, fmt.Errorf("publish to %s: message %d: partition %d is outside 0..%d",
-				topic, i, msg.Partition, b.opts.Partitions-1)
-		}
-		if n := msg.Size(); n > maxMessage {
-			return nil, fmt.Errorf("publish to %s: message %d (key %q) has %d bytes, the limit is %d: %w",
-				topic, i, msg.Key, n, maxMessage, bus.ErrTooLarge)
-		}
-	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, err)
 	}

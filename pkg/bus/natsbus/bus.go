@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/timerbus/timerbus/internal/bus/handle"
 	"github.com/timerbus/timerbus/internal/bus/health"
 	"github.com/timerbus/timerbus/internal/outage"
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -35,16 +36,8 @@ type Bus struct {
 
 	delivered sync.Map // the last session's delivered value, by owner record key
 
-	ctx    context.Context // ends with Close, or when the connection is permanently closed
-	cancel context.CancelCauseFunc
-
-	mu        sync.Mutex
-	closed    bool
-	consuming map[string]bool // groups with partition owners that this handle consumes
-	running   sync.WaitGroup  // Consume calls
-
-	health health.Registry
-	outage *outage.Log // of the connection and of this handle's background operations
+	handle *handle.Handle // fails when the connection is permanently closed
+	outage *outage.Log    // of the connection and of this handle's background operations
 }
 
 var _ bus.Bus = (*Bus)(nil)
@@ -56,17 +49,16 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 		return nil, err
 	}
 	b := &Bus{
-		opts:      opts,
-		log:       opts.Logger,
-		outage:    outage.New(opts.Logger, "nats", "operation"),
-		streams:   make(map[bus.Topic]*stream),
-		queue:     &dueQueue{homes: opts.QueueStreams},
-		foreign:   foreign{by: make(map[bus.Topic]*stream)},
-		link:      newLink(),
-		consuming: make(map[string]bool),
+		opts:    opts,
+		log:     opts.Logger,
+		outage:  outage.New(opts.Logger, "nats", "operation"),
+		handle:  handle.New(opts.Logger),
+		streams: make(map[bus.Topic]*stream),
+		queue:   &dueQueue{homes: opts.QueueStreams},
+		foreign: foreign{by: make(map[bus.Topic]*stream)},
+		link:    newLink(),
 	}
 	b.queue.grow(&b.opts, opts.QueueStreams)
-	b.ctx, b.cancel = context.WithCancelCause(context.Background())
 	if b.nc, err = nats.Connect(opts.URL, b.connection()...); err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", opts.address(), unreachable(err))
 	}
@@ -80,7 +72,7 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 		err = fmt.Errorf("JetStream is not responding: is it enabled on this server? %w", err)
 	}
 	if err != nil {
-		b.closed = true
+		b.handle.Close() // so that the closed connection is no failure
 		b.nc.Close()
 		return nil, fmt.Errorf("prepare NATS at %s: %w", opts.address(), unreachable(err))
 	}
@@ -158,7 +150,7 @@ func (b *Bus) connection() []nats.Option {
 // The library is configured to reconnect forever, but may still close the connection. Without this handler, Consume
 // would receive nothing more and report no error.
 func (b *Bus) connectionClosed(nc *nats.Conn) {
-	if b.isClosed() {
+	if b.handle.Closed() {
 		return
 	}
 	err := fmt.Errorf("%w: the connection to NATS at %s is permanently closed", bus.ErrUnavailable, b.opts.address())
@@ -166,7 +158,7 @@ func (b *Bus) connectionClosed(nc *nats.Conn) {
 		err = fmt.Errorf("%w: %w", err, last)
 	}
 	b.log.Error("connection permanently closed", "error", err)
-	b.cancel(err)
+	b.handle.Fail(err)
 }
 
 // Partitions implements bus.Bus.
@@ -183,80 +175,35 @@ func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) 
 	if err := b.opts.checkOwn(spec.Topic); err != nil {
 		return fmt.Errorf("consume %w", err)
 	}
-	if err := b.enter(spec); err != nil {
+	return b.handle.Consume(ctx, spec, func(ctx context.Context, h *health.Consumer) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		var trimming sync.WaitGroup
+		if spec.Topic == bus.Commands && spec.Group == bus.GroupIngest {
+			trimming.Go(func() { b.trim(ctx) })
+		}
+		consume := b.consumeOwned
+		if spec.Mode == bus.Queue {
+			consume = b.consumeQueue
+		}
+		err := consume(ctx, spec, open, h)
+		cancel()
+		trimming.Wait()
 		return err
-	}
-	defer b.leave(spec)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(b.ctx, cancel)()
-	h := b.health.Begin(spec, b.log)
-	defer h.End()
-	consume := b.consumeOwned
-	if spec.Mode == bus.Queue {
-		consume = b.consumeQueue
-	}
-	var trimming sync.WaitGroup
-	if spec.Topic == bus.Commands && spec.Group == bus.GroupIngest {
-		trimming.Go(func() { b.trim(ctx) })
-	}
-	err := consume(ctx, spec, open, h)
-	cancel()
-	trimming.Wait()
-	if err != nil {
-		return err
-	}
-	if cause := context.Cause(b.ctx); cause != nil && !errors.Is(cause, bus.ErrClosed) {
-		return fmt.Errorf("consume %s: %w", spec.Topic, cause)
-	}
-	return nil
+	})
 }
 
 // Ready implements bus.Bus.
 func (b *Bus) Ready(topic bus.Topic, group string) error {
-	switch {
-	case b.isClosed():
-		return fmt.Errorf("consume %s in group %q: %w", topic, group, bus.ErrClosed)
-	case !b.nc.IsConnected():
+	if !b.handle.Closed() && !b.nc.IsConnected() {
 		return fmt.Errorf("consume %s in group %q: %w: not connected to NATS at %s", topic, group, bus.ErrUnavailable, b.opts.address())
 	}
-	return b.health.Ready(topic, group)
-}
-
-// enter registers a Consume. In the modes with partition owners, a handle can consume a group only once, because the
-// handle is the member.
-func (b *Bus) enter(spec bus.Spec) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return fmt.Errorf("consume %s: %w", spec.Topic, bus.ErrClosed)
-	}
-	if name := groupName(spec.Topic, spec.Group); spec.Mode != bus.Queue {
-		if b.consuming[name] {
-			return fmt.Errorf("consume %s: this handle already consumes it in group %q", spec.Topic, spec.Group)
-		}
-		b.consuming[name] = true
-	}
-	b.running.Add(1)
-	return nil
-}
-
-func (b *Bus) leave(spec bus.Spec) {
-	b.mu.Lock()
-	delete(b.consuming, groupName(spec.Topic, spec.Group))
-	b.mu.Unlock()
-	b.running.Done()
+	return b.handle.Ready(topic, group)
 }
 
 // Close implements bus.Bus.
 func (b *Bus) Close() error {
-	b.mu.Lock()
-	first := !b.closed
-	b.closed = true
-	b.mu.Unlock()
-	b.cancel(bus.ErrClosed)
-	b.running.Wait()
-	if !first {
+	if first := b.handle.Close(); !first {
 		return nil
 	}
 	b.lease.stop()
@@ -269,12 +216,6 @@ func (b *Bus) Close() error {
 		return fmt.Errorf("close bus: flush: %w", err)
 	}
 	return nil
-}
-
-func (b *Bus) isClosed() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.closed
 }
 
 // link signals when the connection is lost or restored, and when streams or buckets were created again.

@@ -17,7 +17,7 @@ import (
 
 // Floor implements bus.Bus.
 func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (bus.Floors, error) {
-	if b.isClosed() {
+	if b.handle.Closed() {
 		return nil, fmt.Errorf("floor of %s: %w", topic, bus.ErrClosed)
 	}
 	var floors bus.Floors

@@ -90,7 +90,7 @@ func (b *Bus) consumeOwned(ctx context.Context, spec bus.Spec, open bus.OpenSess
 	if _, own := spec.Topic.OwnName(); own {
 		partitions = 1
 		if err := b.readable(ctx, spec.Topic); err != nil {
-			return fmt.Errorf("consume %s: %w", spec.Topic, err)
+			return err
 		}
 	}
 	g := &group{
@@ -122,7 +122,7 @@ func (b *Bus) consumeOwned(ctx context.Context, spec bus.Spec, open bus.OpenSess
 	g.running.Wait()
 	b.lease.left(g.name)
 	if cause := context.Cause(ctx); errors.Is(cause, bus.ErrNoTopic) {
-		return fmt.Errorf("consume %s: %w: %w", spec.Topic, bus.ErrUnavailable, cause)
+		return fmt.Errorf("%w: %w", bus.ErrUnavailable, cause)
 	}
 	return nil
 }

@@ -162,7 +162,7 @@ func (b *Bus) MakeTopic(ctx context.Context, topic bus.Topic) error {
 	if err := b.opts.checkOwn(topic); err != nil {
 		return fmt.Errorf("create %w", err)
 	}
-	if b.isClosed() {
+	if b.handle.Closed() {
 		return fmt.Errorf("create topic %q: %w", subject, bus.ErrClosed)
 	}
 	_, err := b.streamOf(ctx, topic)

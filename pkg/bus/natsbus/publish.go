@@ -28,11 +28,8 @@ func (b *Bus) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Mess
 	if len(messages) == 0 {
 		return nil, nil
 	}
-	if b.isClosed() {
-		return nil, fmt.Errorf("publish to %s: %w", topic, bus.ErrClosed)
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("publish to %s: %w: %w", topic, bus.ErrUnavailable, err)
+	if err := b.handle.Begin(ctx, topic); err != nil {
+		return nil, err
 	}
 	if topic.Kind() == bus.KindHints {
 		return b.publishHints(topic, messages)

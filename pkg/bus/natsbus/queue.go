@@ -28,7 +28,7 @@ func (b *Bus) consumeQueue(ctx context.Context, spec bus.Spec, open bus.OpenSess
 		s.run()
 		unlink()
 		if err := s.Cause(); errors.Is(err, bus.ErrUnsupported) {
-			return fmt.Errorf("consume %s: %w", spec.Topic, err)
+			return err
 		}
 		if failures := s.Failures(); failures > 0 {
 			timer.Sleep(ctx, health.Backoff(b.opts.RetryPause, failures))

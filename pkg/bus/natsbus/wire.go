@@ -8,15 +8,13 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/timerbus/timerbus/internal/bus/handle"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
 // HeaderKey is the header with a message's key. Messages of foreign publishers may lack it.
 const HeaderKey = "Timerbus-Key"
-
-// maxMessage is the contract's limit for body, key and headers together, in bytes.
-const maxMessage = 1 << 20
 
 // headerRoom is the most that NATS adds to a message's headers, in bytes: the version line, the names of Timerbus's
 // headers, and a separator for each.
@@ -99,31 +97,16 @@ func decode(in *nats.Msg, p shard.Partition) bus.Message {
 
 // check returns an error for messages that the bus can never accept.
 func (b *Bus) check(topic bus.Topic, messages []bus.Message) error {
-	if topic.Kind() == 0 {
-		return fmt.Errorf("publish to %q: %w: no such topic", topic, bus.ErrUnsupported)
+	if err := handle.Check(topic, messages, b.opts.Partitions, b.opts.checkOwn); err != nil {
+		return err
 	}
-	if err := b.opts.checkOwn(topic); err != nil {
-		return fmt.Errorf("publish to %w", err)
-	}
-	_, own := topic.OwnName()
+	limit := b.nc.MaxPayload()
 	for i := range messages {
 		m := &messages[i]
-		if !own && (m.Partition < 0 || int(m.Partition) >= b.opts.Partitions) {
-			return fmt.Errorf("publish to %s: message %d: partition %d is outside 0..%d",
-				topic, i, m.Partition, b.opts.Partitions-1)
-		}
-		size, wire := len(m.Body)+len(m.Key), headerRoom+len(m.ID)
-		for name, value := range m.Headers {
-			size += len(name) + len(value)
-			wire += len(": \r\n")
-		}
-		if size > maxMessage {
-			return fmt.Errorf("publish to %s: message %d (key %q) has %d bytes, the limit is %d: %w",
-				topic, i, m.Key, size, maxMessage, bus.ErrTooLarge)
-		}
-		if limit := b.nc.MaxPayload(); limit > 0 && int64(size+wire) > limit {
+		wire := m.Size() + headerRoom + len(m.ID) + len(m.Headers)*len(": \r\n")
+		if limit > 0 && int64(wire) > limit {
 			return fmt.Errorf("publish to %s: message %d (key %q) has %d bytes with headers, the server's max_payload is %d: %w",
-				topic, i, m.Key, size+wire, limit, bus.ErrTooLarge)
+				topic, i, m.Key, wire, limit, bus.ErrTooLarge)
 		}
 	}
 	return nil
