@@ -1,5 +1,6 @@
-// Package engine is the common code of the engines: how Close waits for running calls, and the stored form of a retry
-// policy.
+// Package engine is the common code of the engines: how Close waits for running calls, the stored form of a retry policy,
+// and the state of a timer that is created or starts again.
 //
-// It imports pkg/timer and pkg/store, and never an engine.
+// The memory store does not use the latter, because the suite compares the other engines with it. The package imports
+// pkg/timer and pkg/store, and never an engine.
 package engine

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -130,15 +131,15 @@ func (s *Store) conclude(ctx context.Context, now timer.Millis, f *store.Finish,
 	switch f.Kind {
 	case store.FinishRescheduled:
 		tell(&t, &f.Record)
-		revive(&t, now, f.Next)
+		engine.Revive(&t, now, f.Next)
 		t.ExecuteAt = f.NextAt
-		t.DueAt = dueAt(now, f.NextAt, f.NextAt)
+		t.DueAt = engine.DueAt(now, f.NextAt, f.NextAt)
 		t.PlannedAt = t.DueAt
 	case store.FinishRetry:
 		tell(&t, &f.Record)
 		t.Status = timer.StatusRetrying
 		t.Revision = f.Next
-		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
+		t.DueAt = engine.DueAt(now, t.ExecuteAt, f.NextAt)
 		t.PlannedAt = t.DueAt
 	default: // the row is deleted
 	}

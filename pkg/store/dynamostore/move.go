@@ -5,6 +5,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -23,7 +24,7 @@ func guarded(g store.Guard) condition {
 func (s *Store) move(ctx context.Context, now timer.Millis, f *store.Finish) (answer, err error) {
 	guess := timer.Timer{Status: timer.StatusScheduled, Spec: timer.Spec{ExecuteAt: now}, Starts: 1}
 	for {
-		at := dueAt(now, guess.ExecuteAt, f.NextAt)
+		at := engine.DueAt(now, guess.ExecuteAt, f.NextAt)
 		only := guarded(f.If)
 		only.holds += " AND #execute_at <= :due_at"
 		only.values[":due_at"], only.values[":rev"], only.values[":updated_at"] = number(at), number(f.Next), number(now)

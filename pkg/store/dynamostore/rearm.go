@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -79,9 +80,9 @@ func mayRearm(t *timer.Timer, op *store.Rearm) *store.Written {
 func rearmed(t timer.Timer, now timer.Millis, op *store.Rearm) timer.Timer {
 	t.Payload = clonePayload(t.Payload)
 	t.ExecuteAt = op.ExecuteAt
-	t.DueAt = dueAt(now, op.ExecuteAt, now)
+	t.DueAt = engine.DueAt(now, op.ExecuteAt, now)
 	t.PlannedAt = t.DueAt
-	revive(&t, now, op.Revision)
+	engine.Revive(&t, now, op.Revision)
 	return t
 }
 

@@ -163,16 +163,3 @@ func (r *reader) timer(prefix string) timer.Timer {
 	}
 	return t
 }
-
-// dueAt implements rule I6: a due_at is neither before the write nor before executeAt.
-func dueAt(now, executeAt, wanted timer.Millis) timer.Millis { return max(now, executeAt, wanted) }
-
-// revive starts a new generation at attempt 1.
-func revive(t *timer.Timer, now timer.Millis, revision timer.Revision) {
-	t.Status = timer.StatusScheduled
-	t.Revision = revision
-	t.Generation = timer.Generation(revision)
-	t.Attempts = 0
-	t.Starts = 0
-	t.UpdatedAt = now
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -92,20 +93,7 @@ func (s *Store) writeOne(ctx context.Context, now timer.Millis, op store.Op) (w 
 }
 
 func (s *Store) putTimer(ctx context.Context, now timer.Millis, op *store.Put) (store.Written, error) {
-	t := timer.Timer{
-		Namespace:  op.Namespace,
-		ID:         op.ID,
-		UUID:       op.Ref.UUID,
-		Spec:       op.Spec,
-		Status:     timer.StatusScheduled,
-		DueAt:      dueAt(now, op.Spec.ExecuteAt, now),
-		PlannedAt:  dueAt(now, op.Spec.ExecuteAt, now),
-		Revision:   op.Revision,
-		Generation: timer.Generation(op.Revision),
-		CreatedAt:  now,
-		UpdatedAt:  now,
-	}
-	t.Payload = clonePayload(t.Payload)
+	t := engine.NewTimer(now, op)
 	if op.OnConflict == store.Replace {
 		return s.replace(ctx, op.Ref, &t)
 	}
@@ -189,7 +177,7 @@ func (s *Store) updateTimer(ctx context.Context, now timer.Millis, op *store.Upd
 		t.Spec = spec
 		t.Payload = clonePayload(t.Payload)
 		t.DueAt, t.PlannedAt = op.Times(now, &old.timer, old.leased, spec.ExecuteAt)
-		revive(&t, now, op.Revision)
+		engine.Revive(&t, now, op.Revision)
 		var held bool
 		it, held, err = s.put(ctx, s.options.Table, rowItem(op.Ref, &t), still(&old.timer))
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -61,7 +62,7 @@ func (s *slot) put(now timer.Millis, op *store.Put) store.Written {
 			return w
 		}
 	}
-	t := newTimer(now, op)
+	t := engine.NewTimer(now, op)
 	w := store.Written{Prior: s.prior()}
 	if s.is != nil {
 		t.CreatedAt = s.is.timer.CreatedAt
@@ -101,7 +102,7 @@ func (s *slot) update(now timer.Millis, op *store.Update) store.Written {
 	t.Spec = spec
 	t.Payload = slices.Clone(t.Payload)
 	t.DueAt, t.PlannedAt = op.Times(now, &s.is.timer, s.is.leased, t.ExecuteAt)
-	revive(&t, now, op.Revision)
+	engine.Revive(&t, now, op.Revision)
 	w := store.Written{Prior: s.prior(), Timer: clone(&t)}
 	s.set(row{timer: t}, op.Patch.Payload == nil)
 	return w
@@ -134,16 +135,6 @@ func conflict(verb string, t *timer.Timer, want timer.Generation) *store.Written
 		Timer: clone(t),
 		Err:   fmt.Errorf("%s timer %s: generation is %s, not %s: %w", verb, t.UUID, t.Generation, want, store.ErrConflict),
 	}
-}
-
-// revive starts a new generation at attempt 1.
-func revive(t *timer.Timer, now timer.Millis, revision timer.Revision) {
-	t.Status = timer.StatusScheduled
-	t.Revision = revision
-	t.Generation = timer.Generation(revision)
-	t.Attempts = 0
-	t.Starts = 0
-	t.UpdatedAt = now
 }
 
 // clone copies a timer for an answer, because later operations of the batch may change the state.

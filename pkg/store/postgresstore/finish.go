@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -190,20 +191,20 @@ func (s *slot) finish(now timer.Millis, f *store.Finish) error {
 	case store.FinishRescheduled:
 		s.record(historyOf(&s.is.timer, now, f))
 		tell(t, &f.Record)
-		revive(t, now, f.Next)
+		engine.Revive(t, now, f.Next)
 		t.ExecuteAt = f.NextAt
-		t.DueAt = dueAt(now, f.NextAt, f.NextAt)
+		t.DueAt = engine.DueAt(now, f.NextAt, f.NextAt)
 		t.PlannedAt = t.DueAt
 		next.markedAt = 0
 	case store.FinishRetry:
 		s.record(historyOf(&s.is.timer, now, f))
 		tell(t, &f.Record)
 		t.Status = timer.StatusRetrying
-		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
+		t.DueAt = engine.DueAt(now, t.ExecuteAt, f.NextAt)
 		t.PlannedAt = t.DueAt
 		next.markedAt = 0
 	case store.FinishLeased, store.FinishPostponed:
-		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
+		t.DueAt = engine.DueAt(now, t.ExecuteAt, f.NextAt)
 		switch {
 		case next.leased && f.CountStart:
 			t.Starts++

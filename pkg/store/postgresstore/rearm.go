@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -55,9 +56,9 @@ func (s *slot) rearm(now timer.Millis, item *store.Rearm) store.Written {
 		return *refused
 	}
 	t.ExecuteAt = item.ExecuteAt
-	t.DueAt = dueAt(now, item.ExecuteAt, now)
+	t.DueAt = engine.DueAt(now, item.ExecuteAt, now)
 	t.PlannedAt = t.DueAt
-	revive(&t, now, item.Revision)
+	engine.Revive(&t, now, item.Revision)
 	w := store.Written{Prior: s.prior(), Timer: clone(&t)}
 	s.set(row{timer: t}, true)
 	return w

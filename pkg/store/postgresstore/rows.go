@@ -108,11 +108,6 @@ func (r *row) plannedAt() timer.Millis {
 	return r.timer.PlannedAt
 }
 
-// dueAt implements rule I6: a due_at is neither before the write nor before executeAt.
-func dueAt(now, executeAt, wanted timer.Millis) timer.Millis {
-	return max(now, executeAt, wanted)
-}
-
 // storable replaces bytes that PostgreSQL does not store in a text. Receivers may send any bytes in errors.
 func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd")

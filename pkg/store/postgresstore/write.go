@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -159,31 +160,12 @@ func (b *createBatch) read(r *record) {
 func (b *createBatch) left() (places []int) {
 	for i, op := range b.ops {
 		if b.made[i] {
-			b.out[op.place] = store.Written{Timer: newTimer(b.now, op.Put)}
+			b.out[op.place] = store.Written{Timer: engine.NewTimer(b.now, op.Put)}
 		} else {
 			places = append(places, op.place)
 		}
 	}
 	return places
-}
-
-// newTimer returns the timer that a Put creates.
-func newTimer(now timer.Millis, op *store.Put) timer.Timer {
-	t := timer.Timer{
-		Namespace:  op.Namespace,
-		ID:         op.ID,
-		UUID:       op.Ref.UUID,
-		Spec:       op.Spec,
-		Status:     timer.StatusScheduled,
-		DueAt:      dueAt(now, op.Spec.ExecuteAt, now),
-		PlannedAt:  dueAt(now, op.Spec.ExecuteAt, now),
-		Revision:   op.Revision,
-		Generation: timer.Generation(op.Revision),
-		CreatedAt:  now,
-		UpdatedAt:  now,
-	}
-	t.Payload = slices.Clone(t.Payload)
-	return t
 }
 
 func readRef(r *record) store.Ref {

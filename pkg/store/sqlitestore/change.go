@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -34,7 +35,7 @@ func (c *conn) update(now timer.Millis, op *store.Update) (store.Written, error)
 		prior.Payload = nil // it is in the new state
 	}
 	t.DueAt, t.PlannedAt = op.Times(now, &prior, leased, t.ExecuteAt)
-	revive(&t, now, op.Revision)
+	engine.Revive(&t, now, op.Revision)
 	return store.Written{Timer: t, Prior: &prior}, c.replace(op.Ref, &t)
 }
 
@@ -56,16 +57,6 @@ func (c *conn) delete(op *store.Delete) (store.Written, error) {
 		t, found, err = c.timer(selectLive, op.Ref.Shard, op.Ref.UUID[:])
 	}
 	return *refusal("delete", op.Ref, op.IfGeneration, &t, found), err
-}
-
-// revive starts a new generation at attempt 1.
-func revive(t *timer.Timer, now timer.Millis, revision timer.Revision) {
-	t.Status = timer.StatusScheduled
-	t.Revision = revision
-	t.Generation = timer.Generation(revision)
-	t.Attempts = 0
-	t.Starts = 0
-	t.UpdatedAt = now
 }
 
 // refusal returns the answer to an operation whose row does not exist or has a different generation than want. It

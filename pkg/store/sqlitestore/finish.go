@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -98,7 +99,7 @@ func (c *conn) finish(now timer.Millis, f *store.Finish) (refused, err error) {
 		if err := c.record(now, f); err != nil {
 			return nil, err
 		}
-		changed, err = c.guarded(f, rescheduleRow, f.NextAt, dueAt(now, f.NextAt, f.NextAt), f.Next, f.Next,
+		changed, err = c.guarded(f, rescheduleRow, f.NextAt, engine.DueAt(now, f.NextAt, f.NextAt), f.Next, f.Next,
 			now, r.StartedAt, r.StatusCode, text)
 	case store.FinishRetry:
 		if err := c.record(now, f); err != nil {

@@ -3,8 +3,8 @@ package sqlitestore
 import (
 	"context"
 	"fmt"
-	"slices"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -85,20 +85,7 @@ func (c *conn) put(now timer.Millis, op *store.Put) (store.Written, error) {
 			return present.inTheWayOf(op), err
 		}
 	}
-	t := timer.Timer{
-		Namespace:  op.Namespace,
-		ID:         op.ID,
-		UUID:       op.Ref.UUID,
-		Spec:       op.Spec,
-		Status:     timer.StatusScheduled,
-		DueAt:      dueAt(now, op.Spec.ExecuteAt, now),
-		PlannedAt:  dueAt(now, op.Spec.ExecuteAt, now),
-		Revision:   op.Revision,
-		Generation: timer.Generation(op.Revision),
-		CreatedAt:  now,
-		UpdatedAt:  now,
-	}
-	t.Payload = slices.Clone(t.Payload)
+	t := engine.NewTimer(now, op)
 	inserted, err := c.insert(op.Ref, &t)
 	if err != nil || inserted {
 		return store.Written{Timer: t}, err
@@ -157,9 +144,4 @@ func (f found) inTheWayOf(op *store.Put) store.Written {
 		w.Err = fmt.Errorf("put timer %s: %w", op.Ref.UUID, store.ErrExists)
 	}
 	return w
-}
-
-// dueAt implements rule I6: a due_at is neither before the write nor before executeAt.
-func dueAt(now, executeAt, wanted timer.Millis) timer.Millis {
-	return max(now, executeAt, wanted)
 }

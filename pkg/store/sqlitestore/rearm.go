@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -50,9 +51,9 @@ func (c *conn) rearm(now timer.Millis, item *store.Rearm) (store.Written, error)
 		return *refused, nil
 	}
 	t.ExecuteAt = item.ExecuteAt
-	t.DueAt = dueAt(now, item.ExecuteAt, now)
+	t.DueAt = engine.DueAt(now, item.ExecuteAt, now)
 	t.PlannedAt = t.DueAt
-	revive(&t, now, item.Revision)
+	engine.Revive(&t, now, item.Revision)
 	if isLive {
 		live.Payload = nil // it is in the new state
 		return store.Written{Timer: t, Prior: &live}, c.replace(item.Ref, &t)
