@@ -34,7 +34,7 @@ type Bus struct {
 	handle *handle.Handle // Close waits for its Consume and Floor calls, and for look-ups of user topics
 
 	mu       sync.Mutex
-	floorsOf map[string]*together
+	floorsOf map[string]*sharedFloors
 
 	commitFailures *prometheus.CounterVec
 }
@@ -53,7 +53,7 @@ func Connect(ctx context.Context, opts Options) (*Bus, error) {
 		identities: newIdentities(),
 		room:       semaphore.NewWeighted(maxPending),
 		handle:     handle.New(opts.Logger),
-		floorsOf:   make(map[string]*together),
+		floorsOf:   make(map[string]*sharedFloors),
 
 		commitFailures: newCommitFailures(),
 	}

@@ -33,7 +33,7 @@ func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (floors 
 }
 
 // asking returns the shared request for these floors.
-func (b *Bus) asking(topic bus.Topic, group string) *together {
+func (b *Bus) asking(topic bus.Topic, group string) *sharedFloors {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	name := b.opts.groupID(topic, group)
@@ -64,8 +64,8 @@ func (b *Bus) floors(ctx context.Context, topic bus.Topic, group string) (bus.Fl
 	for i := range floors {
 		at, p := places[i], shard.Partition(i)
 		floors[i] = bus.Floor{
-			Floor: position(p, is.incarnation, at.next),
-			End:   position(p, is.incarnation, at.end),
+			Floor: position(p, is.epoch, at.next),
+			End:   position(p, is.epoch, at.end),
 			Depth: int(max(at.end-at.next-at.progress.beyond(at.next), 0)),
 
 			Waiting: bus.WaitingUnknown, // a group does not report which messages members have received

@@ -30,14 +30,14 @@ type round struct {
 }
 
 // floors returns the reply to a request that begins after this call began. The handle bounds the request, ctx the waiting.
-func (t *together) floors(ctx context.Context, h *handle.Handle) (bus.Floors, error) {
+func (t *sharedFloors) floors(ctx context.Context, h *handle.Handle) (bus.Floors, error) {
 	t.mu.Lock()
 	if t.next == nil {
 		t.next = &round{done: make(chan struct{})}
 	}
 	mine := t.next
-	if !t.asked {
-		t.asked = true
+	if !t.running {
+		t.running = true
 		h.Go(func() { t.run(h.Context()) })
 	}
 	t.mu.Unlock()

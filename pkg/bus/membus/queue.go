@@ -45,13 +45,13 @@ const (
 
 type item struct {
 	bus.Message
-	offset      int64
-	incarnation int64 // topic epoch when the queue accepted the message
-	at          time.Time
-	state       state
-	deadline    redelivery.Entry[*item]
-	holder      *feed
-	deliveries  int
+	offset     int64
+	epoch      int64 // topic epoch when the queue accepted the message
+	at         time.Time
+	state      state
+	deadline   redelivery.Entry[*item]
+	holder     *feed
+	deliveries int
 }
 
 // feed is the source of one session.
@@ -84,7 +84,7 @@ func (q *queue) append(m bus.Message, now time.Time) bus.Position {
 	}
 	at := q.end(m.Partition)
 	q.ids.add(m.ID, at, now.Add(q.broker.opts.DedupeWindow))
-	it := &item{Message: m, offset: at.Offset, incarnation: at.Incarnation, at: now}
+	it := &item{Message: m, offset: at.Offset, epoch: at.Epoch, at: now}
 	it.deadline = redelivery.Entry[*item]{Item: it, Offset: at.Offset}
 	q.items = append(q.items, it)
 	q.depth++

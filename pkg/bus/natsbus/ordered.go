@@ -42,7 +42,7 @@ func newOrderedSource(s *session, h *holding) *orderedSource {
 	return &orderedSource{
 		session: s,
 		hold:    h,
-		pull:    newPuller(s.bus.nc, &s.spec, ownExpires),
+		pull:    newPuller(s.bus.nc, &s.spec, s.bus.opts.times.ownExpires),
 	}
 }
 
@@ -197,7 +197,7 @@ func (o *orderedSource) accept(ctx context.Context, m *nats.Msg) (d *bus.Deliver
 	offset := int64(meta.Sequence.Stream)
 	d = o.acks.Accept(offset, m.Size(), bus.Delivery{
 		Message:  decode(m, o.session.partition),
-		Position: bus.Position{Partition: o.session.partition, Incarnation: o.hold.epoch(offset), Offset: offset},
+		Position: bus.Position{Partition: o.session.partition, Epoch: o.hold.epochOf(offset), Offset: offset},
 		Time:     meta.Timestamp,
 	})
 	if d == nil {
