@@ -64,8 +64,9 @@ func TestSuiteOnFake(t *testing.T) {
 	}
 	cluster := fake(t, kfake.NumBrokers(3))
 	t.Run("checks", func(t *testing.T) {
+		t.Parallel()
 		bustest.Run(t, bustest.Options{Exclude: excluded}, func(_ bustest.T, partitions int) bustest.System {
-			ours, theirs := fakeOptions(cluster), fakeOptions(cluster)
+			ours, theirs := kafkabus.WithAckWait(fakeOptions(cluster), ackWait), kafkabus.WithAckWait(fakeOptions(cluster), ackWait)
 			ours.Partitions, theirs.Partitions = partitions, partitions
 			return bustest.System{
 				Join:             func(t bustest.T) bustest.Member { return join(t, ours) },

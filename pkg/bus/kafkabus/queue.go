@@ -193,7 +193,7 @@ func (q *queueSource) hand(it *item, now time.Time) *bus.Delivery {
 		Acker:      d,
 	}
 	it.current = d
-	q.due.Set(&it.again, now.Add(bus.AckWait))
+	q.due.Set(&it.again, now.Add(q.session.bus.opts.ackWait))
 	return &d.Delivery
 }
 
@@ -255,7 +255,7 @@ func (d *queueDelivery) Nack(after time.Duration) {
 func (d *queueDelivery) Extend() {
 	d.settle(func(q *queueSource, it *item) {
 		if it.current == d {
-			q.due.Set(&it.again, time.Now().Add(bus.AckWait))
+			q.due.Set(&it.again, time.Now().Add(q.session.bus.opts.ackWait))
 		}
 	})
 }
