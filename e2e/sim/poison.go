@@ -34,6 +34,8 @@ type poisoned struct {
 type isolated struct {
 	attempt attempt
 	at      time.Duration
+	// others is when the process made other repeated deliveries before it.
+	others []span
 }
 
 // poison returns the effect of poison timers on a process, creating it if absent.
@@ -57,8 +59,25 @@ func (o *oracle) kills(l *life) {
 func (o *oracle) runsAlone(d *delivered) {
 	if seen := o.seen[d.attempt()]; d.by != nil && seen != nil && seen.step.Answer.Kills() && seen.count >= parkAfter-2 {
 		p := o.poison(d.by)
-		p.alone = append(p.alone, isolated{d.attempt(), o.world.since()})
+		p.alone = append(p.alone, isolated{d.attempt(), o.world.since(), o.repeated(d)})
 	}
+}
+
+// repeated returns when the process of a delivery may have made other deliveries that were repetitions.
+func (o *oracle) repeated(d *delivered) []span {
+	var spans []span
+	for _, other := range o.world.recording.deliveredBy(d.by.node.index, o.world.since()-longestCallback) {
+		seen := o.seen[other.attempt]
+		if other.attempt == d.attempt() || seen == nil || seen.count < 2 {
+			continue
+		}
+		took := seen.step.After
+		if other.silent {
+			took = longestCallback
+		}
+		spans = append(spans, span{other.at, other.at + took + writeTime})
+	}
+	return spans
 }
 
 // heldByPoison returns when a poison timer may delay an attempt. It delays attempts whose event was delivered to a
@@ -74,12 +93,11 @@ func (o *oracle) heldByPoison(d *delivered) []span {
 			continue
 		}
 		for _, alone := range p.alone {
-			before := leaseAfter
-			if alone.attempt == d.attempt() {
-				before = longestCallback
-			}
 			if h.at <= alone.at+leaseAfter {
-				held = append(held, span{alone.at - before, alone.at + leaseAfter})
+				held = append(held, span{alone.at - leaseAfter, alone.at + leaseAfter})
+			}
+			if alone.attempt == d.attempt() {
+				held = append(held, alone.others...)
 			}
 		}
 		if p.killed >= h.at {

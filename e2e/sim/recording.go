@@ -163,6 +163,19 @@ func (r *recording) delivered(a attempt, d *delivered, silent bool) {
 	r.deliveries = append(r.deliveries, delivery{attempt: a, op: d.op, node: node, at: r.now(), silent: silent})
 }
 
+// deliveredBy returns the deliveries that a process has made since a time.
+func (r *recording) deliveredBy(node int, since time.Duration) []delivery {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found []delivery
+	for i := len(r.deliveries) - 1; i >= 0 && r.deliveries[i].at >= since; i-- {
+		if r.deliveries[i].node == node {
+			found = append(found, r.deliveries[i])
+		}
+	}
+	return found
+}
+
 // anyStrike reports whether a fault that meets the condition was in effect between two times.
 func (r *recording) anyStrike(from, until time.Duration, meets func(strike) bool) bool {
 	r.mu.Lock()
