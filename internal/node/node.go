@@ -44,7 +44,7 @@ const (
 type Options struct {
 	// Role is All by default.
 	Role Role
-	// Name identifies the node in logs and in lists of shards. Default: the host's name.
+	// Name identifies the node in lists of shards. Default: the host's name.
 	Name string
 	// Store and Bus are open. The bus has as many partitions as the cluster record in the store.
 	Store store.Store
@@ -92,7 +92,7 @@ type Node struct {
 	close func() error
 }
 
-// Open reads the cluster record, creates the default namespace if it does not exist, and builds the services. The caller
+// Open creates the cluster record and the default namespace if they do not exist, and builds the services. The caller
 // must then call Run, which starts them; ctx bounds only the opening. If Open fails, it does not close the listener.
 func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	n := &Node{close: o.Close}
@@ -138,11 +138,11 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 func Source(cluster store.Identity) string { return "timerbus/" + cluster.ID.String() }
 
 // Run runs the services until ctx ends, drains them and calls Options.Close. An error is the cause of an early end, or a
-// failure while stopping. It wraps process.ErrNotDrained if a part did not stop in time.
+// failure while stopping. It wraps process.ErrNotDrained if a component did not stop in time.
 func (n *Node) Run(ctx context.Context) error {
 	err := n.group.Run(ctx)
 	if errors.Is(err, process.ErrNotDrained) {
-		// A part that did not stop may use the store and the bus indefinitely, so they are not closed. The state is the
+		// A component that did not stop may use the store and the bus indefinitely, so they are not closed. The state is the
 		// same as after a crash, which the protocol tolerates.
 		return err
 	}

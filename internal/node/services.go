@@ -22,7 +22,7 @@ import (
 const requestTimeout = 10 * time.Second
 
 // assemble builds the services of the role and returns the components of the process in the order in which they start.
-// The intake is the last part, so that it stops first.
+// The intake is the last component, so that it stops first.
 func assemble(source string, clock *store.Clock, revisions *timer.Revisions, o *Options) ([]process.Component, error) {
 	properties := o.Bus.Properties()
 	w := &dependencies{

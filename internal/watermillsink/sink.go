@@ -222,7 +222,7 @@ func (s *Sink) MakeTopic(ctx context.Context, topic bus.Topic) error {
 	if err := s.checkOwn(topic); err != nil {
 		return fmt.Errorf("create topic: %w", err)
 	}
-	inner, able := s.config.Inner.(bus.TopicMaker)
+	inner, able := bus.As[bus.TopicMaker](s.config.Inner)
 	if s.onPublisher(topic) || !able {
 		return fmt.Errorf("create topic %s: %w", topic, bus.ErrUnsupported)
 	}

@@ -18,6 +18,10 @@
 //   - pkg/bus/natsbus and pkg/bus/kafkabus connect to servers, for several processes, which share the work. They need a store
 //     that several processes can use: pkg/store/postgresstore or pkg/store/dynamostore.
 //
+// A database server needs its tables before it is opened: call postgresstore.Migrate or dynamostore.Migrate. On NATS and Kafka
+// servers, call store.Identify before the bus is connected, so that a wrong number of partitions creates no topics. At most one
+// service may run on a store for which store.Shared is false, and none after a Run whose error wraps ErrNotDrained.
+//
 // If Options.Watermill is set, the service reads commands from the Subscriber's topic timerbus.commands, and publishes
 // timerbus.fired, timerbus.results, timerbus.dead and the timers' user topics with the Publisher. The bus carries the other
 // messages.

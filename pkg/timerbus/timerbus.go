@@ -39,9 +39,6 @@ func New(ctx context.Context, s store.Store, b bus.Bus, o Options) (_ *Service, 
 			err = fmt.Errorf("timerbus: %w", err)
 		}
 	}()
-	if s == nil || b == nil {
-		return nil, errors.New("a store and a bus are required")
-	}
 	o.withDefaults()
 	if o.Listener == nil {
 		if o.Listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
@@ -49,7 +46,12 @@ func New(ctx context.Context, s store.Store, b bus.Bus, o Options) (_ *Service, 
 		}
 	}
 	built := &Service{url: "http://" + o.Listener.Addr().String()}
-	if err := built.open(ctx, s, b, &o); err != nil {
+	if s == nil || b == nil {
+		err = errors.New("a store and a bus are required")
+	} else {
+		err = built.open(ctx, s, b, &o)
+	}
+	if err != nil {
 		return nil, errors.Join(err, o.Listener.Close())
 	}
 	return built, nil
@@ -82,7 +84,7 @@ func (s *Service) open(ctx context.Context, timers store.Store, b bus.Bus, o *Op
 	return err
 }
 
-// ErrNotDrained is wrapped by the error of Run if a part of the service did not stop within Options.Drain. That part may still
+// ErrNotDrained is wrapped by the error of Run if a component of the service did not stop within Options.Drain. That component may still
 // use the store and the bus: end the process without closing them, as if it had crashed. Nothing is lost.
 var ErrNotDrained = process.ErrNotDrained
 

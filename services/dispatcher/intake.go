@@ -100,8 +100,8 @@ type delivery struct {
 	// startCounted: the row check or the row lease counted the start that this delivery made, or the answer of that
 	// lease was lost. No later lease counts it, and a postponement subtracts it.
 	startCounted bool
-	// startMaybeCounted: a read of the row counted a start, or may have, even if the start was then not made. No later
-	// read counts it again.
+	// startMaybeCounted: a row check counted a start or may have counted one, although this delivery may not have started.
+	// No later check counts it again.
 	startMaybeCounted bool
 	// notCalled: an attempt is used without a call.
 	notCalled bool

@@ -65,7 +65,7 @@ type session struct {
 	fencedAt map[shard.ID]timer.Millis
 	// claimWanted: there may be shards to claim.
 	claimWanted bool
-	// layout is the directory's layout of shards at which this session last had every shard of its partition.
+	// layout is the directory's layout when this session last held all shards of its partition.
 	layout uint64
 	// closing: no new operation begins.
 	closing  bool

@@ -39,7 +39,7 @@ func Main(example func(ctx context.Context, out io.Writer) error) {
 	}
 }
 
-// InMemory runs a Timerbus whose timers are lost when the process ends. It is Timerbus in all other ways.
+// InMemory runs a Timerbus whose timers are lost when the process ends. Otherwise it is like Timerbus.
 func InMemory(ctx context.Context, o timerbus.Options, topics ...string) (_ *timerbus.Service, stop func() error, err error) {
 	return Timerbus(ctx, memstore.NewDatabaseAt(timer.SystemClock).Open(), membus.New(membus.Options{}).Join("example"), o, topics...)
 }
@@ -61,7 +61,11 @@ func Timerbus(
 	go func() { ended <- service.Run(running) }()
 	stop = func() error {
 		end()
-		return errors.Join(<-ended, b.Close(), s.Close())
+		err := <-ended
+		if errors.Is(err, timerbus.ErrNotDrained) {
+			return err // a part of the service still uses the bus and the store
+		}
+		return errors.Join(err, b.Close(), s.Close())
 	}
 	if err := prepare(ctx, service, topics); err != nil {
 		return nil, nil, errors.Join(err, stop())

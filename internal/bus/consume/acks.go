@@ -110,8 +110,8 @@ func Signal(wake chan<- struct{}) {
 	}
 }
 
-// At returns a channel that receives at a time, and a function that must be called if it is not read; nil for a zero time.
-func At(t time.Time) (<-chan time.Time, func()) {
+// At returns a channel that gets a value at time t, or nil if t is zero. Callers that do not receive from it call stop.
+func At(t time.Time) (at <-chan time.Time, stop func()) {
 	if t.IsZero() {
 		return nil, func() {}
 	}

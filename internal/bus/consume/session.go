@@ -36,7 +36,7 @@ type Config struct {
 	// Opened is called when the service's session is open.
 	Opened func()
 	// Failed is called when the session fails by itself. It returns how many consecutive sessions have failed,
-	// including this one.
+	// including this one. The session is locked during the call, so Failed must not call its methods.
 	Failed func(error) int
 	// Late is called when Close has not returned within CloseWait, after Finish. It may be nil.
 	Late func()

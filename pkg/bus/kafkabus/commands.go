@@ -54,7 +54,7 @@ func (b *Bus) keepCommands(ctx context.Context) error {
 		}
 	}
 	if b.opts.NoCreate {
-		return errors.New("disabled by create=false in the bus URL")
+		return errors.New("disabled by create=false (Options.NoCreate)")
 	}
 	var changes []kadm.AlterConfig
 	for name, value := range b.opts.keptCommands() {

@@ -11,7 +11,7 @@
 // (the operations), extra.go (partitions that operators add), then the consumer side: group.go (partition ownership),
 // session.go (one assignment; the life of a session is in internal/bus/consume), reader.go, progress.go and
 // committer.go (a group's position), and one file per mode: ordered.go, live.go, queue.go. own.go contains user topics,
-// together.go shares floor requests, follow.go contains Follow, which reads topics without a group, clientlog.go
+// sharedfloors.go shares floor requests, follow.go contains Follow, which reads topics without a group, clientlog.go
 // summarizes the client library's log, and metrics.go has the metrics.
 //
 // # Stability

@@ -20,7 +20,7 @@ func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (floors 
 		return nil, fmt.Errorf("floor of %q: %w", topic, bus.ErrUnsupported)
 	}
 	err = b.handle.Do(func() error {
-		floors, err = b.asking(topic, group).floors(ctx, b.handle)
+		floors, err = b.sharedRequest(topic, group).floors(ctx, b.handle)
 		return err
 	})
 	switch {
@@ -32,8 +32,8 @@ func (b *Bus) Floor(ctx context.Context, topic bus.Topic, group string) (floors 
 	return floors, nil
 }
 
-// asking returns the shared request for these floors.
-func (b *Bus) asking(topic bus.Topic, group string) *sharedFloors {
+// sharedRequest returns the shared request for these floors.
+func (b *Bus) sharedRequest(topic bus.Topic, group string) *sharedFloors {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	name := b.opts.groupID(topic, group)

@@ -191,7 +191,7 @@ func (b *Bus) MakeTopic(ctx context.Context, topic bus.Topic) error {
 	_, err := b.find(ctx, name)
 	if errors.Is(err, bus.ErrNoTopic) {
 		if b.opts.NoCreate {
-			return fmt.Errorf("create topic %q: %w: disabled by create=false in the bus URL", name, bus.ErrUnsupported)
+			return fmt.Errorf("create topic %q: %w: disabled by create=false (Options.NoCreate)", name, bus.ErrUnsupported)
 		}
 		err = b.create(ctx, []wanted{{name: name, partitions: -1, settings: b.opts.settings(topic)}})
 		if err == nil {

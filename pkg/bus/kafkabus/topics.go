@@ -174,8 +174,8 @@ func (b *Bus) ensure(ctx context.Context) error {
 			for _, w := range missing {
 				names = append(names, w.name)
 			}
-			return fmt.Errorf("topics are missing, and create=false in the bus URL disables their creation: %s (%d partitions each, %s 1)",
-				strings.Join(names, ", "), b.opts.Partitions, b.opts.registry())
+			return fmt.Errorf("topics are missing, and create=false (Options.NoCreate) disables their creation: "+
+				"%s (%d partitions each, %s 1)", strings.Join(names, ", "), b.opts.Partitions, b.opts.registry())
 		case len(missing) > 0 && !created:
 			if err := b.create(ctx, missing); err != nil {
 				return err

@@ -14,5 +14,6 @@
 // # Stability
 //
 // For programs: Options, the functions that open or migrate, and Close. Until 1.0 a minor release may change them, with an
-// entry in CHANGELOG.md. From 1.0 on, they stay compatible within a major version. The other methods follow pkg/bus.
+// entry in CHANGELOG.md. From 1.0 on, they stay compatible within a major version. The methods of
+// pkg/bus follow that package. Faults are for tests and may change.
 package membus

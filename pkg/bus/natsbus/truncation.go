@@ -27,7 +27,7 @@ import (
 // process therefore also keeps the last delivery of its sessions in memory for its next session of the partition. If
 // another process takes over the partition, it does not know these deliveries.
 
-// epoch returns the epoch of a sequence.
+// epochOf returns the epoch of a sequence.
 func (r *record) epochOf(seq int64) int64 {
 	if seq < r.Next {
 		return r.Before

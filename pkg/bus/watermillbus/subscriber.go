@@ -112,7 +112,7 @@ func (s *Subscriber) SubscribeInitialize(name string) error {
 	if _, own := topic.OwnName(); !own {
 		return nil
 	}
-	maker, ok := s.config.Bus.(bus.TopicMaker)
+	maker, ok := bus.As[bus.TopicMaker](s.config.Bus)
 	if !ok {
 		return fmt.Errorf("initialize topic %q: %w: this bus cannot create topics", name, bus.ErrUnsupported)
 	}
