@@ -148,10 +148,10 @@ sim: ## Simulate the whole service in virtual time with SEEDS seeds, from seed F
 	@cd e2e && SIM_SEEDS=$(SEEDS) SIM_FIRST=$(FIRST) go test -count=1 -timeout 2h -v -run TestSeeds ./sim
 
 .PHONY: mutants
-# The seed of a sample is the commit, so that another commit runs other patches.
+# The seed of a sample is the tree of the commit, so that other code runs other patches.
 mutants: testenv ## Break one rule after another in the code and run the tests that must notice it (SAMPLE: only so many; RUN='^I7$$|egress'; ARGS=-list)
 	@go build -C tools -o ../.cache/bin/mutants ./mutants
-	@.cache/bin/mutants -testenv $(CURDIR)/$(TESTENV) $(if $(SAMPLE),-sample $(SAMPLE) -seed '$(COMMIT)') $(if $(RUN),-run '$(RUN)') $(ARGS) e2e/mutants
+	@.cache/bin/mutants -testenv $(CURDIR)/$(TESTENV) $(if $(SAMPLE),-sample $(SAMPLE) -seed "$$(git rev-parse 'HEAD^{tree}' 2>/dev/null)") $(if $(RUN),-run '$(RUN)') $(ARGS) e2e/mutants
 
 .PHONY: kill
 # The servers of STORE and BUS, without the embedded ones.
@@ -185,7 +185,7 @@ campaign: testenv ## Kill, freeze and cut off every role, broker and database un
 		../$(TESTENV) --need $(store_server),$(or $(BUS),nats$(comma)kafka) -- go test -count=1 -timeout 4h -v -run TestClusterCampaign .
 
 .PHONY: check
-check: check-format check-arrows check-tidy check-generated check-go-api vet lint check-api check-clients check-signatures check-model-and-tests check-mutants ## Run all checks that a change must pass; CI runs this
+check: check-format check-arrows check-tidy check-generated check-go-api vet lint check-api check-clients check-signatures check-mutants check-model-and-tests ## Run all checks that a change must pass; CI runs this
 
 .PHONY: check-format
 check-format: $(TOOLS) ## Fail if `make fmt` would change anything
