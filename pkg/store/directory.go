@@ -103,24 +103,24 @@ func (d *Directory) refresh(ctx context.Context) error {
 	return nil
 }
 
-// Lookup returns a namespace by name, or ErrNotFound.
-func (d *Directory) Lookup(ctx context.Context, name string) (Namespace, error) {
+// Lookup returns a namespace by name, or ErrNotFound. The caller must not change it.
+func (d *Directory) Lookup(ctx context.Context, name string) (*Namespace, error) {
 	d.mu.RLock()
 	known, ok := d.byName[name]
 	d.mu.RUnlock()
 	if ok {
-		return *known.Namespace, nil
+		return known.Namespace, nil
 	}
 	return d.Renew(ctx, name)
 }
 
-// Renew reads a namespace from the store, for callers that cannot use a cached state.
-func (d *Directory) Renew(ctx context.Context, name string) (Namespace, error) {
+// Renew reads a namespace from the store, for callers that cannot use a cached state. The caller must not change it.
+func (d *Directory) Renew(ctx context.Context, name string) (*Namespace, error) {
 	ns, err := d.source.GetNamespace(ctx, name)
 	if err != nil {
-		return Namespace{}, err
+		return nil, err
 	}
-	return *d.learn(&ns), nil
+	return d.learn(&ns), nil
 }
 
 // Learn stores a namespace that the caller just created, changed or read.
@@ -149,8 +149,8 @@ func (d *Directory) learn(ns *Namespace) *Namespace {
 	return ns
 }
 
-// OfShard returns the namespace that a shard belongs to.
-func (d *Directory) OfShard(id shard.ID) (Namespace, bool) {
+// OfShard returns the namespace that a shard belongs to, or nil. The caller must not change it.
+func (d *Directory) OfShard(id shard.ID) *Namespace {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	at, exact := slices.BinarySearchFunc(d.byBase, id, func(ns *Namespace, id shard.ID) int {
@@ -160,9 +160,9 @@ func (d *Directory) OfShard(id shard.ID) (Namespace, bool) {
 		at--
 	}
 	if at < 0 || !d.byBase[at].Shards.Contains(id) {
-		return Namespace{}, false
+		return nil
 	}
-	return *d.byBase[at], true
+	return d.byBase[at]
 }
 
 // All returns the namespaces ordered by shard block. The caller must change neither them nor the slice.

@@ -90,7 +90,7 @@ func TestDirectoryRenew(t *testing.T) {
 		if err != nil || ns.Settings.EventTopics != "orders.*" {
 			t.Errorf("renewed to %+v, %v", ns, err)
 		}
-		if of, ok := d.OfShard(30); !ok || of != ns || len(d.All()) != 3 {
+		if of := d.OfShard(30); of != ns || len(d.All()) != 3 {
 			t.Errorf("by shard it is %+v", of)
 		}
 	}
@@ -100,7 +100,7 @@ func TestDirectoryRenew(t *testing.T) {
 	later := source.all[0]
 	later.Settings.EventTopics, later.Version = "", 6
 	d.Learn(later)
-	if ns, err := d.Renew(t.Context(), "a"); err != nil || ns != later {
+	if ns, err := d.Renew(t.Context(), "a"); err != nil || *ns != later {
 		t.Errorf("an earlier state took the place of a later one: %+v, %v", ns, err)
 	}
 	source.failure = store.ErrUnavailable
@@ -118,7 +118,7 @@ func TestDirectoryRefresh(t *testing.T) {
 	if len(d.All()) != 0 {
 		t.Errorf("before the first refresh there is %v", d.All())
 	}
-	if _, ok := d.OfShard(0); ok {
+	if d.OfShard(0) != nil {
 		t.Error("before the first refresh a shard has a namespace")
 	}
 	if err := d.Refresh(t.Context()); err != nil {
@@ -152,9 +152,9 @@ func TestDirectoryOfShard(t *testing.T) {
 	for id, want := range map[shard.ID]string{
 		0: "b", 9: "b", 10: "c", 29: "c", 30: "a", 34: "a", 35: "", 99: "", 100: "far", 101: "", 4_294_967_295: "",
 	} {
-		got, ok := d.OfShard(id)
-		if ok != (want != "") || got.Name != want {
-			t.Errorf("shard %s belongs to %q (%t), want %q", id, got.Name, ok, want)
+		got := d.OfShard(id)
+		if (got != nil) != (want != "") || got != nil && got.Name != want {
+			t.Errorf("shard %s belongs to %+v, want %q", id, got, want)
 		}
 	}
 }
@@ -171,8 +171,8 @@ func TestDirectoryLookup(t *testing.T) {
 	if source.gets != 1 {
 		t.Errorf("the source was asked %d times for one name", source.gets)
 	}
-	if ns, ok := d.OfShard(15); !ok || ns.Name != "c" {
-		t.Errorf("what was looked up is not found by its shard: %+v, %t", ns, ok)
+	if ns := d.OfShard(15); ns == nil || ns.Name != "c" {
+		t.Errorf("what was looked up is not found by its shard: %+v", ns)
 	}
 	// An unknown name is read from the source every time, because it may exist by then.
 	for range 2 {
@@ -206,7 +206,7 @@ func TestDirectoryLearn(t *testing.T) {
 	if got := names(d.All()); !slices.Equal(got, []string{"b", "c", "a", "d"}) {
 		t.Errorf("by block: %v", got)
 	}
-	if ns, _ := d.OfShard(10); ns.Settings.HistoryRetention != store.MaxHistoryRetention {
+	if ns := d.OfShard(10); ns.Settings.HistoryRetention != store.MaxHistoryRetention {
 		t.Errorf("the shard's namespace has the old settings: %+v", ns)
 	}
 	if ns, _ := d.Lookup(t.Context(), "c"); ns.Settings.HistoryRetention != store.MaxHistoryRetention {
@@ -232,10 +232,10 @@ func TestDirectoryRefreshEndsStaleSettings(t *testing.T) {
 		if err := d.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if ns, err := d.Lookup(t.Context(), "a"); err != nil || ns != source.all[0] {
+		if ns, err := d.Lookup(t.Context(), "a"); err != nil || *ns != source.all[0] {
 			t.Errorf("version %d in the store: known is %+v, %v", version, ns, err)
 		}
-		if ns, ok := d.OfShard(30); !ok || ns != source.all[0] {
+		if ns := d.OfShard(30); ns == nil || *ns != source.all[0] {
 			t.Errorf("version %d in the store: by shard it is %+v", version, ns)
 		}
 		d.Learn(learned)
@@ -293,10 +293,10 @@ func TestDirectoryKeepsWhatItLearnedWhileAListWasRead(t *testing.T) {
 	if err := d.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := d.Lookup(t.Context(), "a"); err != nil || got != changed {
+	if got, err := d.Lookup(t.Context(), "a"); err != nil || *got != changed {
 		t.Errorf("a is %+v (%v), want what was learned", got, err)
 	}
-	if got, ok := d.OfShard(42); !ok || got.Name != "new" {
+	if got := d.OfShard(42); got == nil || got.Name != "new" {
 		t.Errorf("shard 42 belongs to %+v, want the namespace just made", got)
 	}
 }

@@ -61,25 +61,26 @@ func (s *Service) attempt(d *delivery, way timer.Deliver) (attemptResult, error)
 	if way == timer.DeliverEvent {
 		return s.fire(d)
 	}
-	if reason := s.loadProfile(d); reason != "" {
-		return attemptResult{postpone: true, persistent: true, host: admission.Untried, Verdict: callback.Verdict{Reason: reason}}, nil
+	profile, whyNot := s.loadProfile(d)
+	if whyNot != "" {
+		return attemptResult{postpone: true, persistent: true, host: admission.Untried, Verdict: callback.Verdict{Reason: whyNot}}, nil
 	}
 	if way == timer.DeliverBoth {
-		return s.callAndFire(d)
+		return s.callAndFire(d, profile)
 	}
-	return s.call(d)
+	return s.call(d, profile)
 }
 
 // call makes the callback. It returns an error if the end of the service cut the call off, which says nothing about the
 // receiver.
-func (s *Service) call(d *delivery) (attemptResult, error) {
+func (s *Service) call(d *delivery, profile *callback.Profile) (attemptResult, error) {
 	ctx, cancel := context.WithTimeout(s.life, d.row.CallbackTimeout)
 	defer cancel()
-	answer := s.config.Caller.Call(ctx, Request{Timer: &d.row, At: d.startedAt, Profile: d.profile})
+	answer := s.config.Caller.Call(ctx, Request{Timer: &d.row, At: d.startedAt, Profile: profile})
 	if answer.Err != nil && s.life.Err() != nil {
 		return attemptResult{}, errStopped
 	}
-	result := attemptResult{Verdict: callback.Classify(&d.row, answer, d.finalStatuses, s.planNow(d), s.random)}
+	result := attemptResult{Verdict: callback.Classify(&d.row, answer, d.namespace.Settings.FinalStatuses, s.planNow(d), s.random)}
 	switch {
 	case answer.Unsent():
 		result.host = admission.Untried
@@ -132,16 +133,16 @@ func (s *Service) fire(d *delivery) (attemptResult, error) {
 	}
 }
 
-func (s *Service) callAndFire(d *delivery) (attemptResult, error) {
+func (s *Service) callAndFire(d *delivery, profile *callback.Profile) (attemptResult, error) {
 	m, err := s.firedMessage(d)
 	if err != nil {
 		return undeliverable(err), nil
 	}
 	if d.row.Topic != "" {
-		return s.callAndFireToUserTopic(d, m)
+		return s.callAndFireToUserTopic(d, profile, m)
 	}
 	job := send(s.fired, m)
-	result, err := s.call(d)
+	result, err := s.call(d, profile)
 	<-job.done
 	switch {
 	case errors.Is(job.err, bus.ErrTooLarge):
@@ -186,11 +187,11 @@ func (s *Service) firedMessage(d *delivery) (bus.Message, error) {
 // checkUserTopic checks that the namespace allows the timer's topic, because the settings may have changed since the
 // create. It returns nil if the topic is allowed.
 func (s *Service) checkUserTopic(d *delivery) *attemptResult {
-	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
-	defer cancel()
-	ns, err := s.config.Directory.Lookup(ctx, d.row.Namespace)
+	ns, err := s.namespaceOf(d)
 	if err == nil && !ns.Settings.EventTopics.Allow(d.row.Topic) {
 		// The cached settings may be older than the permission.
+		ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
+		defer cancel()
 		ns, err = s.config.Directory.Renew(ctx, d.row.Namespace)
 	}
 	switch {
@@ -199,7 +200,7 @@ func (s *Service) checkUserTopic(d *delivery) *attemptResult {
 	case ns.Settings.EventTopics.Allow(d.row.Topic):
 		return nil
 	default:
-		return &attemptResult{host: admission.Untried, Verdict: callback.Verdict{Kind: callback.Dead, Reason: notAllowed(&ns, d.row.Topic)}}
+		return &attemptResult{host: admission.Untried, Verdict: callback.Verdict{Kind: callback.Dead, Reason: notAllowed(ns, d.row.Topic)}}
 	}
 }
 
@@ -217,7 +218,7 @@ func notAllowed(ns *store.Namespace, topic string) string {
 
 // fireToUserTopic publishes the fired event to the timer's topic.
 func (s *Service) fireToUserTopic(d *delivery, m bus.Message) (attemptResult, error) {
-	err := s.userTopics.send(bus.Own(d.row.Topic), m)
+	err := s.publishToUserTopic(d, m)
 	if err != nil && s.isStopping(err) {
 		return attemptResult{}, err
 	}
@@ -230,10 +231,10 @@ func (s *Service) fireToUserTopic(d *delivery, m bus.Message) (attemptResult, er
 // callAndFireToUserTopic makes the callback and publishes to the timer's topic concurrently. The attempt succeeds if
 // both succeed, so that a successful callback does not hide a failed publish. If both fail, the result is that of the
 // callback.
-func (s *Service) callAndFireToUserTopic(d *delivery, m bus.Message) (attemptResult, error) {
+func (s *Service) callAndFireToUserTopic(d *delivery, profile *callback.Profile, m bus.Message) (attemptResult, error) {
 	published := make(chan error, 1)
-	go func() { published <- s.userTopics.send(bus.Own(d.row.Topic), m) }()
-	result, err := s.call(d)
+	go func() { published <- s.publishToUserTopic(d, m) }()
+	result, err := s.call(d, profile)
 	refused := <-published
 	switch {
 	case err != nil:
@@ -265,29 +266,39 @@ func (s *Service) isStopping(err error) bool {
 	return errors.Is(err, bus.ErrClosed) || s.life.Err() != nil
 }
 
-// loadProfile loads the namespace's callback settings into the delivery. It returns a reason if they cannot be
-// decrypted: the callback is then postponed, never sent unsigned or with other certificates. The timer is not at fault.
-func (s *Service) loadProfile(d *delivery) (whyNot string) {
+// namespaceOf returns the namespace of a delivery's row, as it was at the first call for this delivery.
+func (s *Service) namespaceOf(d *delivery) (*store.Namespace, error) {
+	if d.namespace != nil {
+		return d.namespace, nil
+	}
 	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
 	defer cancel()
 	ns, err := s.config.Directory.Lookup(ctx, d.row.Namespace)
+	if err == nil {
+		d.namespace = ns
+	}
+	return ns, err
+}
+
+// loadProfile returns the namespace's callback settings; nil if it has none. It returns a reason if they cannot be
+// decrypted: the callback is then postponed, never sent unsigned or with other certificates. The timer is not at fault.
+func (s *Service) loadProfile(d *delivery) (profile *callback.Profile, whyNot string) {
+	ns, err := s.namespaceOf(d)
 	if err != nil {
-		return err.Error()
+		return nil, err.Error()
 	}
 	settings := &ns.Settings
-	d.finalStatuses = settings.FinalStatuses
 	if settings.Headers == "" && settings.Secrets == (store.Secrets{}) && settings.TLS == (store.TLS{}) {
-		return "" // the common case
+		return nil, "" // the common case
 	}
-	var fresh bool
-	d.profile, fresh, err = s.profiles.of(&ns, d.startedAt)
+	profile, fresh, err := s.profiles.of(ns, d.startedAt)
 	if err == nil {
-		return ""
+		return profile, ""
 	}
 	s.metrics.failures.WithLabelValues("open settings").Inc()
 	if fresh {
 		s.config.Logger.Error("timers postponed: callback settings of the namespace cannot be decrypted or read",
 			"namespace", ns.Name, "error", err)
 	}
-	return err.Error()
+	return nil, err.Error()
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
-	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
 // intake guards the admission queue, and those fields of deliveries and sessions that change together with it.
@@ -86,9 +85,8 @@ type delivery struct {
 	// ends.
 	row       timer.Timer
 	startedAt timer.Millis
-	// Settings of the namespace for the callback; set before the call.
-	profile       *callback.Profile
-	finalStatuses timer.StatusCodes
+	// namespace is set by the first call of namespaceOf.
+	namespace *store.Namespace
 	// knownRevision is the last revision of the row known to belong to this delivery; knownDueAt is the due time of
 	// that revision.
 	knownRevision timer.Revision
@@ -173,7 +171,7 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 		},
 	}
 	d.ticket.Delivery, d.messages = d, append(d.inline[:0], m)
-	if ns, ok := s.config.Directory.OfShard(due.Shard); ok {
+	if ns := s.config.Directory.OfShard(due.Shard); ns != nil {
 		d.ticket.Namespace, d.ticket.HostLimit = ns.Name, ns.Settings.HostConcurrency
 	}
 	elapsed := s.stopwatch.Elapsed()

@@ -115,7 +115,7 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 		f.Next = s.config.Revisions.Next()
 	}
 	if !r.postpone {
-		f.Record.KeepFor = s.retention(d.row.Namespace, f.Kind)
+		f.Record.KeepFor = s.retention(d, f.Kind)
 	}
 	return f
 }
@@ -204,11 +204,9 @@ func outcomeName(r *attemptResult) string {
 
 // retention returns how long history keeps an outcome. If the namespace cannot be read, it returns the default, because
 // that must not delay the outcome.
-func (s *Service) retention(namespace string, kind store.FinishKind) time.Duration {
-	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
-	defer cancel()
+func (s *Service) retention(d *delivery, kind store.FinishKind) time.Duration {
 	settings := store.DefaultSettings()
-	if ns, err := s.config.Directory.Lookup(ctx, namespace); err == nil {
+	if ns, err := s.namespaceOf(d); err == nil {
 		settings = ns.Settings
 	}
 	if kind == store.FinishDead {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -52,13 +51,15 @@ func (s *Service) publish(topic bus.Topic, messages ...bus.Message) error {
 	return err
 }
 
-// publishToUserTopic publishes to a user topic. A failure is recorded in the outcome of each timer, so it is logged at
-// level debug only. The topic is not a metric label, because users choose the topics.
-func (s *Service) publishToUserTopic(topic bus.Topic, messages ...bus.Message) error {
-	err := s.callPublish(topic, messages)
+// publishToUserTopic publishes an event to the topic of its timer, without a batch: a batch would delay the topics that
+// work by those that do not respond. A failure is recorded in the outcome of the timer, so it is logged at level debug
+// only. The topic is not a metric label, because users choose the topics.
+func (s *Service) publishToUserTopic(d *delivery, m bus.Message) error {
+	topic := bus.Own(d.row.Topic)
+	err := s.callPublish(topic, []bus.Message{m})
 	if err != nil {
 		s.metrics.failures.WithLabelValues("publish to a user topic").Inc()
-		s.config.Logger.Debug("publish to user topic failed", "topic", topic, "events", len(messages), "error", err)
+		s.config.Logger.Debug("publish to user topic failed", "topic", topic, "error", err)
 	}
 	return err
 }
@@ -186,101 +187,3 @@ func (b *batch[J]) work() {
 }
 
 func (b *batch[J]) close() { close(b.queue) }
-
-// userTopics publishes to user topics. There may be any number of them and any may fail, so none has a worker, and none
-// shares batches with others. The first caller of a topic publishes; callers that arrive during that call form the next
-// batch, which the first of them publishes. So there are at most as many concurrent calls as deliveries, an unused
-// topic uses no memory, and each topic gets its messages in order.
-type userTopics struct {
-	publish  func(topic bus.Topic, messages ...bus.Message) error
-	maxBatch int // maximum number of messages in one call
-
-	mu sync.Mutex
-	// waiting has an entry for each topic with a running call.
-	waiting map[bus.Topic][]*waitingMessage
-}
-
-// waitingMessage is one message of a caller of send.
-type waitingMessage struct {
-	message bus.Message
-	err     error
-	// lead receives true if the caller of send must publish the next batch, and false if err is the result.
-	lead chan bool
-}
-
-func newUserTopics(most int, publish func(topic bus.Topic, messages ...bus.Message) error) *userTopics {
-	return &userTopics{publish: publish, maxBatch: most, waiting: map[bus.Topic][]*waitingMessage{}}
-}
-
-// send publishes one message and returns the bus's answer.
-//
-// If a call fails, all callers that wait for the topic get the same error. Otherwise a topic that does not exist or
-// does not respond would delay one delivery after another by the duration of a call.
-func (o *userTopics) send(topic bus.Topic, m bus.Message) error {
-	mine := &waitingMessage{message: m, lead: make(chan bool, 1)}
-	o.mu.Lock()
-	queue, busy := o.waiting[topic]
-	o.waiting[topic] = append(queue, mine)
-	o.mu.Unlock()
-	if busy && !<-mine.lead {
-		return mine.err
-	}
-	o.mu.Lock()
-	queue = o.waiting[topic]
-	batch := queue[:min(len(queue), o.maxBatch)]
-	o.waiting[topic] = queue[len(batch):]
-	o.mu.Unlock()
-
-	refused := o.flush(topic, batch)
-
-	o.mu.Lock()
-	queue = o.waiting[topic]
-	if refused != nil || len(queue) == 0 {
-		delete(o.waiting, topic)
-	} else {
-		queue[0].lead <- true
-		queue = nil
-	}
-	o.mu.Unlock()
-	for _, other := range append(batch[1:len(batch):len(batch)], queue...) {
-		if other.err == nil {
-			other.err = refused
-		}
-		other.lead <- false
-	}
-	return mine.err
-}
-
-// flush publishes a batch and records each message's answer. It returns an error if the topic takes no message. A
-// message that is too large says nothing about the rest.
-func (o *userTopics) flush(topic bus.Topic, batch []*waitingMessage) (refused error) {
-	messages := make([]bus.Message, len(batch))
-	for i, out := range batch {
-		messages[i] = out.message
-	}
-	err := o.publish(topic, messages...)
-	if _, partial := errors.AsType[*bus.PartialError](err); partial { // the topic takes messages, but not all of these
-		for i, out := range batch {
-			out.err = bus.ErrorOf(err, i)
-		}
-		return nil
-	}
-	if !errors.Is(err, bus.ErrTooLarge) || len(batch) == 1 {
-		for _, out := range batch {
-			out.err = err
-		}
-		if errors.Is(err, bus.ErrTooLarge) {
-			return nil
-		}
-		return err
-	}
-	for i, out := range batch { // finds the message that is too large
-		if out.err = refused; refused == nil {
-			out.err = o.publish(topic, messages[i])
-		}
-		if out.err != nil && !errors.Is(out.err, bus.ErrTooLarge) {
-			refused = out.err
-		}
-	}
-	return refused
-}

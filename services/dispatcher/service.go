@@ -31,7 +31,6 @@ type Service struct {
 	finishes             *batch[*finishJob]
 	postponements        *batch[*finishJob]
 	fired, results, dead *batch[*publishJob]
-	userTopics           *userTopics
 	hints                *batch[bus.Message]
 	outboxIDs            *batch[store.OutboxID]
 
@@ -62,7 +61,6 @@ func New(config Config) (*Service, error) {
 	s.finishes = newBatch(config.Room, config.Batch, s.flushOutcomes)
 	s.postponements = newBatch(config.Room, config.Batch, s.flushPostponements)
 	s.fired, s.results, s.dead = s.topicBatch(bus.Fired), s.topicBatch(bus.Results), s.topicBatch(bus.Dead)
-	s.userTopics = newUserTopics(config.Batch, s.publishToUserTopic)
 	s.hints = newBatch(config.Room, config.Batch, s.flushHints)
 	s.outboxIDs = newBatch(config.Room, config.Batch, s.flushOutboxIDs)
 	return s, nil

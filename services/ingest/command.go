@@ -145,10 +145,14 @@ func (s *Service) resolveTimer(ctx context.Context, c *command, at decode.Select
 
 func (s *Service) lookup(ctx context.Context, name string) (store.Namespace, error) {
 	ns, err := s.cfg.Directory.Lookup(ctx, name)
-	if errors.Is(err, store.ErrNotFound) {
-		return ns, namespaceNotFound(name)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return store.Namespace{}, namespaceNotFound(name)
+	case err != nil:
+		return store.Namespace{}, err
+	default:
+		return *ns, nil
 	}
-	return ns, err
 }
 
 func refOf(ns *store.Namespace, id string) store.Ref {

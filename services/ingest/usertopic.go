@@ -26,11 +26,11 @@ func (s *Service) checkTopic(ctx context.Context, c *command, topic string, rece
 	if err != nil {
 		return err
 	}
-	c.namespace = ns
+	c.namespace = *ns
 	if ns.Settings.EventTopics.Allow(topic) {
 		return nil
 	}
-	return timer.Invalid("topic", topic, wantTopic(&ns))
+	return timer.Invalid("topic", topic, wantTopic(ns))
 }
 
 // wantTopic describes the topics that a namespace allows.
@@ -57,7 +57,7 @@ type settingsReads struct {
 // since returns a namespace as the store had it at the given time or later.
 func (r *settingsReads) since(
 	ctx context.Context, d *store.Directory, name string, at timer.Millis, clock timer.Clock,
-) (store.Namespace, error) {
+) (*store.Namespace, error) {
 	r.mu.Lock()
 	last, known := r.last[name]
 	r.mu.Unlock()

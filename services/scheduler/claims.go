@@ -52,8 +52,11 @@ func (o *session) addClaims(c claims) {
 			continue
 		}
 		taken++
-		ns, _ := o.config.Directory.OfShard(claimed.Claim.Shard)
-		o.state.Claim(now, ns.Name, claimed, c.end)
+		name := "" // a refresh of the directory has removed the namespace
+		if ns := o.config.Directory.OfShard(claimed.Claim.Shard); ns != nil {
+			name = ns.Name
+		}
+		o.state.Claim(now, name, claimed, c.end)
 		delete(o.fencedAt, claimed.Claim.Shard)
 	}
 	o.metrics.claims.Add(float64(taken))
