@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -107,8 +108,7 @@ func TestPatchesAreNoticed(t *testing.T) {
 	}
 }
 
-// TestPatchesOfTheRepository checks that all patches apply and change product code, and that the folders of their tests
-// exist.
+// TestPatchesOfTheRepository checks that all patches apply and change product code, and that their tests exist.
 func TestPatchesOfTheRepository(t *testing.T) {
 	mutants, err := read("../../e2e/mutants")
 	if err != nil {
@@ -121,8 +121,8 @@ func TestPatchesOfTheRepository(t *testing.T) {
 			}
 		}
 		for _, test := range m.tests {
-			if _, err := os.Stat(filepath.Join("..", "..", test.folder)); err != nil {
-				t.Errorf("%s: %v", m.name, err)
+			if !hasTest(t, filepath.Join("..", "..", test.folder), test.pattern) {
+				t.Errorf("%s: no test of %s matches %q", m.name, test.folder, test.pattern)
 			}
 		}
 		check := exec.CommandContext(t.Context(), "git", "apply", "--check", "--recount", "-")
@@ -132,6 +132,33 @@ func TestPatchesOfTheRepository(t *testing.T) {
 		}
 	}
 }
+
+// hasTest reports whether a test function in the folder matches a pattern of go test -run. It does not check the names of
+// subtests.
+func hasTest(t *testing.T, folder, pattern string) bool {
+	t.Helper()
+	function, _, _ := strings.Cut(pattern, "/")
+	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range testFunction.FindAllSubmatch(source, -1) {
+			if matched, err := regexp.Match(function, found[1]); err != nil {
+				t.Fatal(err)
+			} else if matched {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var testFunction = regexp.MustCompile(`(?m)^func (Test\w+|Fuzz\w+)\(`)
 
 func TestASampleDependsOnItsSeed(t *testing.T) {
 	var all []mutant

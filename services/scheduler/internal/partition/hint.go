@@ -39,7 +39,7 @@ func (p *Partition) Hint(now timer.Millis, h event.Hint) HintResult {
 		return HintKnown
 	case s.barrierStands && !row.Key().After(s.takeover.barrier):
 		return HintBarred
-	case h.DueAt <= now.Add(p.limits.LookAhead) && p.arm(s, timerheap.Entry{Row: row, BypassDedup: s.bypassDedup(now, &row)}):
+	case h.DueAt <= now.Add(p.limits.LookAhead) && p.arm(s, &row):
 		p.markUsed(s, now)
 		return HintArmed
 	default:

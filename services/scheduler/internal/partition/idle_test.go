@@ -60,7 +60,7 @@ func TestI4_AnIdleShardIsPolledFromItsSweepFloorEveryHalfHintWindow(t *testing.T
 		t.Fatal("a shard with a row is idle")
 	}
 	b.sweep(at + 1)
-	b.wantReleased(at+1, "1!")
+	b.wantReleased(at+1, "1")
 	b.remove(1)
 	b.sweep(at + 2001)
 	if b.p.Idle() != 1 {
@@ -92,7 +92,7 @@ func TestI4_ARowBehindTheSweepFloorOfAnIdleShardIsSwept(t *testing.T) {
 		b.wantReleased(at)
 	}
 	b.sweep(at + 1)
-	b.wantReleased(at+1, "1!")
+	b.wantReleased(at+1, "1")
 }
 
 func TestAShardBecomesIdleOnlyWhenNothingOfItIsKnown(t *testing.T) {

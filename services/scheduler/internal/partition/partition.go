@@ -378,17 +378,6 @@ func (s *ownedShard) barrierFellBefore(tick uint64) bool {
 	return !s.barrierStands && (s.takeover == nil || s.takeover.fellAt < tick)
 }
 
-// bypassDedup reports whether the bus must not drop a publication of the row as a repetition. During a take-over it
-// must drop repetitions. Once the barrier has fallen, a row that is past its due time may have been published before
-// without effect: by an earlier owner, or by this one after a hint that came before the commit of its row, and then
-// removed from the in-flight set.
-func (s *ownedShard) bypassDedup(now timer.Millis, row *store.DueRow) bool {
-	if s.barrierStands {
-		return false
-	}
-	return row.DueAt < now || s.takeover != nil && !row.Key().After(s.takeover.barrier)
-}
-
 // NeedsFloor reports whether the ack floor should be requested before the next sweep: a handover barrier stands,
 // publishing waits for the queue to drain, or half of the in-flight set is in use.
 func (p *Partition) NeedsFloor() bool {

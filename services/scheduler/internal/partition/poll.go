@@ -116,7 +116,7 @@ func (p *Partition) armRows(now timer.Millis, s *ownedShard, found *store.DueSha
 			continue
 		}
 		if state := timerheap.StateOf(row); !p.known(state) && !p.removedSince(p.pollTick, state) {
-			if !p.arm(s, timerheap.Entry{Row: *row, BypassDedup: s.bypassDedup(now, row)}) {
+			if !p.arm(s, row) {
 				s.cut = true
 				p.setPoll(s, now)
 				return

@@ -59,19 +59,19 @@ func (p *Partition) TakeDue(now timer.Millis, limit, credit int) (batch []Outgoi
 		return true
 	})
 	for len(batch) < limit {
-		namespace, e, ok := p.timers.Pop(now, p.mayPublish(now, &credit))
+		namespace, row, ok := p.timers.Pop(now, p.mayPublish(now, &credit))
 		if !ok {
 			break
 		}
-		s := p.shard(e.Row.Ref.Shard)
+		s := p.shard(row.Ref.Shard)
 		if s == nil {
 			continue
 		}
-		p.addInFlight(timerheap.StateOf(&e.Row), &publication{row: e.Row, namespace: namespace})
+		p.addInFlight(timerheap.StateOf(&row), &publication{row: row, namespace: namespace})
 		if p.needsCredit(namespace, now) {
 			credit = max(0, credit-1)
 		}
-		batch = append(batch, p.outgoing(s, e.Row, e.BypassDedup))
+		batch = append(batch, p.outgoing(s, row))
 	}
 	for i := range batch {
 		if s := p.shard(batch[i].Row.Ref.Shard); s != nil && batch[i].Row.Key().After(s.published) {
@@ -81,24 +81,21 @@ func (p *Partition) TakeDue(now timer.Millis, limit, credit int) (batch []Outgoi
 	return batch, credit
 }
 
-// outgoing builds the event. The plain ID lets the bus drop events that two owners publish during a take-over. A needed
-// repetition gets a different ID, because the bus would otherwise drop it and report success.
-func (p *Partition) outgoing(s *ownedShard, row store.DueRow, again bool) Outgoing {
+// outgoing builds the event. Its ID is different for each publication, because a bus that drops repeated IDs would also
+// drop a needed repetition and report success. Only retries of the same publication have the same ID.
+func (p *Partition) outgoing(s *ownedShard, row store.DueRow) Outgoing {
 	p.sequence++
-	o := Outgoing{
+	return Outgoing{
 		Row: row,
 		Event: event.Due{
 			Shard: row.Ref.Shard, UUID: row.Ref.UUID, Revision: row.Revision,
 			Generation: row.Generation, Attempt: row.Attempt, DueAt: row.DueAt,
 			ClaimVersion: s.claim.Version, Owner: s.claim.Owner, Sequence: p.sequence, Target: row.Target,
 		},
-		ID:        row.Ref.UUID.String() + "." + row.Revision.String(),
+		ID: row.Ref.UUID.String() + "." + row.Revision.String() +
+			"." + strconv.FormatInt(s.claim.Version, 10) + "." + strconv.FormatUint(p.sequence, 10),
 		namespace: s.namespace,
 	}
-	if again {
-		o.ID += "." + strconv.FormatInt(s.claim.Version, 10) + "." + strconv.FormatUint(p.sequence, 10)
-	}
-	return o
 }
 
 // Published records that the bus has the batch.

@@ -31,7 +31,7 @@ func (p *Partition) heapShare(namespace string) int {
 }
 
 // arm arms a state if there is room, or if it can make room by removing timers of a namespace that has more armed.
-func (p *Partition) arm(s *ownedShard, e timerheap.Entry) bool {
+func (p *Partition) arm(s *ownedShard, row *store.DueRow) bool {
 	if p.armRoom() == 0 {
 		name, most := p.timers.Largest()
 		more := most - p.timers.LenOf(s.namespace)
@@ -40,10 +40,10 @@ func (p *Partition) arm(s *ownedShard, e timerheap.Entry) bool {
 		}
 		// Remove several in one step, because finding the latest requires sorting.
 		for _, last := range p.timers.RemoveLatest(name, min(more/2, 1+most/16)) {
-			p.rewind(&last.Row)
+			p.rewind(&last)
 		}
 	}
-	p.timers.Arm(s.namespace, e)
+	p.timers.Arm(s.namespace, *row)
 	return true
 }
 

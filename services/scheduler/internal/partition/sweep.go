@@ -226,7 +226,7 @@ func (p *Partition) finishSweep() {
 		default:
 			p.addInFlight(state, &publication{row: row, namespace: s.namespace, republishing: true})
 		}
-		p.republish = append(p.republish, p.outgoing(s, row, true))
+		p.republish = append(p.republish, p.outgoing(s, row))
 		p.sweep.queued++
 	}
 	p.sweep.found = nil

@@ -37,7 +37,7 @@ func TestAShardThatCannotBePolledIsPolledAgain(t *testing.T) {
 		t.Fatalf("polled again after %d ms, want the busy poll: 500", at-start)
 	}
 	b.poll(start + 500)
-	b.wantReleased(start+500, "1!") // past its due time
+	b.wantReleased(start+500, "1") // past its due time
 }
 
 // TestNothingIsConcludedOfAShardThatCannotBeSwept: its published states stay in flight although no row was found, and

@@ -47,10 +47,10 @@ func TestI6_RStaysBeforeTheFirstRowLeftOut(t *testing.T) {
 		left  byte     // the first row without room
 		then  []string // published after the next poll
 	}{
-		"no row fits":                  {[]byte{7, 8, 9}, []string{"7", "8", "9"}, 1, []string{"1!", "2!", "3!"}},
-		"one row fits":                 {[]byte{8, 9}, []string{"1", "8", "9"}, 2, []string{"2!", "3!"}},
-		"a row behind it is armed":     {[]byte{2, 8, 9}, []string{"2", "8", "9"}, 1, []string{"1!", "3!"}},
-		"the rows around it are armed": {[]byte{1, 3, 9}, []string{"1", "3", "9"}, 2, []string{"2!"}},
+		"no row fits":                  {[]byte{7, 8, 9}, []string{"7", "8", "9"}, 1, []string{"1", "2", "3"}},
+		"one row fits":                 {[]byte{8, 9}, []string{"1", "8", "9"}, 2, []string{"2", "3"}},
+		"a row behind it is armed":     {[]byte{2, 8, 9}, []string{"2", "8", "9"}, 1, []string{"1", "3"}},
+		"the rows around it are armed": {[]byte{1, 3, 9}, []string{"1", "3", "9"}, 2, []string{"2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := limits()
