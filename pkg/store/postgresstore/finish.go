@@ -2,7 +2,6 @@ package postgresstore
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/timerbus/timerbus/internal/store/engine"
@@ -115,10 +114,10 @@ func removeCall(now timer.Millis, items []store.Finish, ends []int, left []bool)
 			int8s(n, func(i int) int64 { return int64(at(i).If.Revision) }),
 			int8s(n, func(i int) int64 { return int64(at(i).If.Generation) }),
 			int4s(n, func(i int) int32 { return int32(at(i).Record.Attempt) }),
-			texts(n, func(i int) string { return string(outcomeOf(at(i).Kind)) }),
+			texts(n, func(i int) string { return string(engine.OutcomeOf(at(i).Kind)) }),
 			instants(n, func(i int) timer.Millis { return at(i).Record.StartedAt }),
 			instants(n, func(i int) timer.Millis { return at(i).Record.FinishedAt }),
-			instants(n, func(i int) timer.Millis { return expiresAt(&at(i).Record) }),
+			instants(n, func(i int) timer.Millis { return engine.ExpiresAt(&at(i).Record) }),
 			int4s(n, func(i int) int32 { return int32(at(i).Record.StatusCode) }),
 			texts(n, func(i int) string { return errorText(at(i).Record.Error) }),
 		},
@@ -133,24 +132,6 @@ func removeCall(now timer.Millis, items []store.Finish, ends []int, left []bool)
 	}
 }
 
-// outcomeOf returns the outcome of a kind in history, or "" if the kind writes no history.
-func outcomeOf(kind store.FinishKind) store.Outcome {
-	switch kind {
-	case store.FinishDone:
-		return store.OutcomeDone
-	case store.FinishDead:
-		return store.OutcomeDead
-	case store.FinishRescheduled:
-		return store.OutcomeRescheduled
-	case store.FinishRetry:
-		return store.OutcomeFailed
-	default:
-		return ""
-	}
-}
-
-func expiresAt(r *store.Record) timer.Millis { return r.FinishedAt.Add(r.KeepFor) }
-
 // finishLocked locks the rows of the items at the given places, applies the items, and commits.
 func (t *transaction) finishLocked(ctx context.Context, now timer.Millis, items []store.Finish, places []int, out []error) error {
 	refs := make([]store.Ref, len(places))
@@ -162,108 +143,9 @@ func (t *transaction) finishLocked(ctx context.Context, now timer.Millis, items 
 		return err
 	}
 	for _, i := range places {
-		out[i] = l.slots[items[i].Ref].finish(now, &items[i])
+		f := items[i]
+		f.Record.Error = errorText(f.Record.Error)
+		out[i] = l.slots[f.Ref].Finish(now, &f)
 	}
 	return t.flush(ctx, l)
-}
-
-// finish applies one outcome to its row.
-func (s *slot) finish(now timer.Millis, f *store.Finish) error {
-	if s.is == nil {
-		return fmt.Errorf("finish timer %s: %w", f.Ref.UUID, store.ErrNotFound)
-	}
-	if !f.If.Holds(&s.is.timer) {
-		return fmt.Errorf("finish timer %s: the row is at revision %s of generation %s: %w",
-			f.Ref.UUID, s.is.timer.Revision, s.is.timer.Generation, store.ErrConflict)
-	}
-	next := *s.is
-	next.leased = f.Kind == store.FinishLeased
-	t := &next.timer
-	t.UpdatedAt = now
-	if f.Kind != store.FinishDone && f.Kind != store.FinishDead {
-		t.Revision = f.Next
-	}
-	switch f.Kind {
-	case store.FinishDone, store.FinishDead:
-		s.record(historyOf(&s.is.timer, now, f))
-		s.remove()
-		return nil
-	case store.FinishRescheduled:
-		s.record(historyOf(&s.is.timer, now, f))
-		tell(t, &f.Record)
-		engine.Revive(t, now, f.Next)
-		t.ExecuteAt = f.NextAt
-		t.DueAt = engine.DueAt(now, f.NextAt, f.NextAt)
-		t.PlannedAt = t.DueAt
-		next.markedAt = 0
-	case store.FinishRetry:
-		s.record(historyOf(&s.is.timer, now, f))
-		tell(t, &f.Record)
-		t.Status = timer.StatusRetrying
-		t.DueAt = engine.DueAt(now, t.ExecuteAt, f.NextAt)
-		t.PlannedAt = t.DueAt
-		next.markedAt = 0
-	case store.FinishLeased, store.FinishPostponed:
-		t.DueAt = engine.DueAt(now, t.ExecuteAt, f.NextAt)
-		switch {
-		case next.leased && f.CountStart:
-			t.Starts++
-		case !next.leased && f.ReturnStart:
-			t.Starts = max(0, t.Starts-1)
-		}
-	case store.FinishParked:
-		t.Status = timer.StatusParked
-		t.LastError = errorText(f.Record.Error)
-		next.markedAt = now
-	default:
-		return fmt.Errorf("finish timer %s: kind %d: %w", f.Ref.UUID, f.Kind, store.ErrInvalid)
-	}
-	s.set(next, true)
-	return nil
-}
-
-// tell writes the result of an attempt into the timer. It resets the starts, because the timer did not kill its
-// dispatcher.
-func tell(t *timer.Timer, r *store.Record) {
-	t.Attempts = r.Attempt
-	t.Starts = 0
-	t.ExecutedAt = r.StartedAt
-	t.LastStatus = r.StatusCode
-	t.LastError = errorText(r.Error)
-}
-
-// historyOf returns the history row of an outcome.
-func historyOf(t *timer.Timer, now timer.Millis, f *store.Finish) *historyRow {
-	h := &historyRow{
-		entry: store.HistoryEntry{
-			Ref:        f.Ref,
-			Generation: t.Generation,
-			Attempt:    f.Record.Attempt,
-			Outcome:    outcomeOf(f.Kind),
-			StartedAt:  f.Record.StartedAt,
-			FinishedAt: f.Record.FinishedAt,
-			StatusCode: f.Record.StatusCode,
-			Error:      errorText(f.Record.Error),
-		},
-		timer:     *t,
-		updatedAt: now,
-		expiresAt: expiresAt(&f.Record),
-	}
-	switch f.Kind {
-	case store.FinishRescheduled, store.FinishRetry:
-		h.entry.NextAt = f.NextAt
-	case store.FinishDead:
-		h.payload, h.markAt = t.Payload, now
-		h.expiresAt, h.deadUntil = timer.Never, h.expiresAt
-		h.recent = endsRecent(t, f)
-	case store.FinishDone:
-		h.recent = endsRecent(t, f)
-	default:
-	}
-	return h
-}
-
-// endsRecent reports whether finishedAt of a final outcome may be before that of the previous final outcome.
-func endsRecent(was *timer.Timer, f *store.Finish) bool {
-	return was.UpdatedAt > f.Record.FinishedAt.Add(-store.EndMargin)
 }

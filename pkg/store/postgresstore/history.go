@@ -1,11 +1,10 @@
 package postgresstore
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -62,86 +61,59 @@ func finishedAt(condition, now string) string {
 				ORDER BY l.generation DESC OFFSET 99 LIMIT 1), 0))) ELSE a.finished_at END`
 }
 
-// attemptKey is the unique key in a timer's history.
-type attemptKey struct {
-	generation timer.Generation
-	attempt    timer.Attempt
-}
-
-// historyRow is one attempt, and the timer at that time.
-type historyRow struct {
-	entry             store.HistoryEntry
-	timer             timer.Timer
-	updatedAt         timer.Millis
-	expiresAt, markAt timer.Millis
-	// deadUntil is when a dead timer expires. Its expiresAt is Never.
-	deadUntil timer.Millis
-	// recent is set if finishedAt may be before that of the previous final outcome.
-	recent  bool
-	payload []byte
-}
-
-// record adds an attempt. If the batch has several for the same attempt, the first final one is kept.
-func (s *slot) record(h *historyRow) {
-	key := attemptKey{h.entry.Generation, h.entry.Attempt}
-	if old := s.history[key]; old != nil && old.entry.Outcome.Final() {
-		return
-	}
-	if s.history == nil {
-		s.history = map[attemptKey]*historyRow{}
-	}
-	s.history[key] = h
-}
-
-func (s *slot) newHistory() []*historyRow {
-	return slices.SortedFunc(maps.Values(s.history), func(a, b *historyRow) int {
-		return cmp.Or(cmp.Compare(a.entry.Generation, b.entry.Generation), cmp.Compare(a.entry.Attempt, b.entry.Attempt))
-	})
-}
-
-func historyCalls(rows []*historyRow) []call {
-	n := len(rows)
+func historyCalls(attempts []*engine.Attempt) []call {
+	n := len(attempts)
 	if n == 0 {
 		return nil
 	}
-	at := func(i int) *historyRow { return rows[i] }
-	ref := func(i int) store.Ref { return rows[i].entry.Ref }
+	at := func(i int) *engine.Attempt { return attempts[i] }
+	ref := func(i int) store.Ref { return attempts[i].Ref }
 	key := [][]byte{
 		refShards(n, ref),
 		refUUIDs(n, ref),
-		int8s(n, func(i int) int64 { return int64(at(i).entry.Generation) }),
-		int4s(n, func(i int) int32 { return int32(at(i).entry.Attempt) }),
+		int8s(n, func(i int) int64 { return int64(at(i).Generation) }),
+		int4s(n, func(i int) int32 { return int32(at(i).Attempt) }),
 	}
 	var policies policyMemo
 	return []call{
 		{statement: giveWay, args: key},
 		{statement: insertHistory, args: append(slices.Clip(key),
-			texts(n, func(i int) string { return string(at(i).entry.Outcome) }),
-			instantsOrNull(n, func(i int) timer.Millis { return at(i).entry.NextAt }),
-			instants(n, func(i int) timer.Millis { return at(i).entry.StartedAt }),
-			instants(n, func(i int) timer.Millis { return at(i).entry.FinishedAt }),
-			int4s(n, func(i int) int32 { return int32(at(i).entry.StatusCode) }),
-			texts(n, func(i int) string { return at(i).entry.Error }),
-			instants(n, func(i int) timer.Millis { return at(i).expiresAt }),
-			instantsOrNull(n, func(i int) timer.Millis { return at(i).markAt }),
-			texts(n, func(i int) string { return at(i).timer.Namespace }),
-			texts(n, func(i int) string { return at(i).timer.ID }),
-			instants(n, func(i int) timer.Millis { return at(i).timer.ExecuteAt }),
-			texts(n, func(i int) string { return string(at(i).timer.Deliver) }),
-			texts(n, func(i int) string { return at(i).timer.CallbackURL }),
-			int4s(n, func(i int) int32 { return millis32(at(i).timer.CallbackTimeout) }),
-			texts(n, func(i int) string { return policies.Format(&at(i).timer.Retry) }),
-			byteas(n, func(i int) []byte { return at(i).payload }),
-			textsOrNull(n, func(i int) string { return at(i).timer.CorrelationID }),
-			instants(n, func(i int) timer.Millis { return at(i).timer.DueAt }),
-			int8s(n, func(i int) int64 { return int64(at(i).timer.Revision) }),
-			instants(n, func(i int) timer.Millis { return at(i).timer.CreatedAt }),
-			instants(n, func(i int) timer.Millis { return at(i).updatedAt }),
-			textsOrNull(n, func(i int) string { return string(at(i).timer.Headers) }),
-			textsOrNull(n, func(i int) string { return at(i).timer.Topic }),
-			textsOrNull(n, func(i int) string { return at(i).timer.EventKey }),
-			instantsOrNull(n, func(i int) timer.Millis { return at(i).deadUntil }),
-			bools(n, func(i int) bool { return at(i).recent }),
+			texts(n, func(i int) string { return string(at(i).Outcome) }),
+			instantsOrNull(n, func(i int) timer.Millis { return at(i).NextAt }),
+			instants(n, func(i int) timer.Millis { return at(i).StartedAt }),
+			instants(n, func(i int) timer.Millis { return at(i).FinishedAt }),
+			int4s(n, func(i int) int32 { return int32(at(i).StatusCode) }),
+			texts(n, func(i int) string { return at(i).Error }),
+			instants(n, func(i int) timer.Millis {
+				if at(i).Outcome == store.OutcomeDead {
+					return timer.Never
+				}
+				return at(i).ExpiresAt
+			}),
+			instantsOrNull(n, func(i int) timer.Millis { return at(i).MarkedAt }),
+			texts(n, func(i int) string { return at(i).Timer.Namespace }),
+			texts(n, func(i int) string { return at(i).Timer.ID }),
+			instants(n, func(i int) timer.Millis { return at(i).Timer.ExecuteAt }),
+			texts(n, func(i int) string { return string(at(i).Timer.Deliver) }),
+			texts(n, func(i int) string { return at(i).Timer.CallbackURL }),
+			int4s(n, func(i int) int32 { return millis32(at(i).Timer.CallbackTimeout) }),
+			texts(n, func(i int) string { return policies.Format(&at(i).Timer.Retry) }),
+			byteas(n, func(i int) []byte { return at(i).Timer.Payload }),
+			textsOrNull(n, func(i int) string { return at(i).Timer.CorrelationID }),
+			instants(n, func(i int) timer.Millis { return at(i).Timer.DueAt }),
+			int8s(n, func(i int) int64 { return int64(at(i).Timer.Revision) }),
+			instants(n, func(i int) timer.Millis { return at(i).Timer.CreatedAt }),
+			instants(n, func(i int) timer.Millis { return at(i).UpdatedAt }),
+			textsOrNull(n, func(i int) string { return string(at(i).Timer.Headers) }),
+			textsOrNull(n, func(i int) string { return at(i).Timer.Topic }),
+			textsOrNull(n, func(i int) string { return at(i).Timer.EventKey }),
+			instantsOrNull(n, func(i int) timer.Millis {
+				if at(i).Outcome == store.OutcomeDead {
+					return at(i).ExpiresAt
+				}
+				return 0
+			}),
+			bools(n, func(i int) bool { return at(i).Recent }),
 		)},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -57,17 +58,12 @@ WHERE ` + byUUID}
 WHERE ` + byUUID}
 )
 
-// slot is a row of the batch: as found (was) and after the operations (is). Each is nil if there is no row.
+// slot is a row of the batch.
 type slot struct {
-	ref     store.Ref
-	times   int // how often it occurs in the batch
-	was, is *row
-	// samePayload is set if the row still has the payload with which it was found.
-	samePayload bool
-	// ended is the timer's last final outcome, if readEnds has read it (asked).
-	ended   *timer.Timer
-	asked   bool
-	history map[attemptKey]*historyRow
+	engine.Slot
+
+	times int  // how often it occurs in the batch
+	asked bool // readEnds has read Ended
 }
 
 // locked has the locked rows of a batch.
@@ -81,7 +77,7 @@ func (t *transaction) lock(ctx context.Context, now timer.Millis, refs []store.R
 	l := &locked{now: now, slots: make(map[store.Ref]*slot, len(refs))}
 	for _, ref := range refs {
 		if l.slots[ref] == nil {
-			l.slots[ref] = &slot{ref: ref}
+			l.slots[ref] = &slot{Slot: engine.Slot{Ref: ref}}
 		}
 		l.slots[ref].times++
 	}
@@ -91,18 +87,18 @@ func (t *transaction) lock(ctx context.Context, now timer.Millis, refs []store.R
 		statement: lockTimers,
 		args:      refArgs(ordered),
 		row: func(r *record) {
-			var found row
+			var found engine.Row
 			var ref store.Ref
-			found.timer, ref.Shard = scan.timer(r)
-			ref.UUID = found.timer.UUID
-			found.markedAt, _ = r.instant()
-			found.leased = r.bool()
+			found.Timer, ref.Shard = scan.timer(r)
+			ref.UUID = found.Timer.UUID
+			found.MarkedAt, _ = r.instant()
+			found.Leased = r.bool()
 			s := l.slots[ref]
 			if s == nil {
 				r.failf("the server locked timer %s, which was not requested", ref.UUID)
 				return
 			}
-			s.was, s.is, s.samePayload = &found, &found, true
+			s.Read(found)
 		},
 	})
 	return l, err
@@ -113,7 +109,7 @@ func (t *transaction) lock(ctx context.Context, now timer.Millis, refs []store.R
 func (t *transaction) readEnds(ctx context.Context, l *locked, refs []store.Ref) error {
 	var asked []store.Ref
 	for _, ref := range refs {
-		if s := l.slots[ref]; !s.asked && (s.was == nil || s.times > 1) {
+		if s := l.slots[ref]; !s.asked && (s.Was == nil || s.times > 1) {
 			s.asked = true
 			asked = append(asked, ref)
 		}
@@ -122,7 +118,7 @@ func (t *transaction) readEnds(ctx context.Context, l *locked, refs []store.Ref)
 		return nil
 	}
 	slices.SortFunc(asked, byRef)
-	found := func(ref store.Ref, end *timer.Timer) { l.slots[ref].ended = end }
+	found := func(ref store.Ref, end *timer.Timer) { l.slots[ref].Ended = end }
 	return t.exchange(ctx, endsCall(l.now, asked, found))
 }
 
@@ -134,8 +130,8 @@ func (t *transaction) lookAgain(ctx context.Context, now timer.Millis, made []*s
 	before := map[store.Ref]*timer.Timer{}
 	for _, s := range made {
 		if s.asked {
-			refs = append(refs, s.ref)
-			before[s.ref] = s.ended
+			refs = append(refs, s.Ref)
+			before[s.Ref] = s.Ended
 		}
 	}
 	if len(refs) == 0 {
@@ -161,31 +157,22 @@ func sameEnd(a, b *timer.Timer) bool {
 	return a.Generation == b.Generation && a.Revision == b.Revision && a.Attempts == b.Attempts && a.Status == b.Status
 }
 
-// set sets the row's new state.
-func (s *slot) set(r row, samePayload bool) {
-	s.is = &r
-	s.samePayload = s.samePayload && samePayload
-}
-
-// remove marks the row as deleted.
-func (s *slot) remove() { s.is, s.samePayload = nil, false }
-
 // flush writes the changes of the rows and commits.
 func (t *transaction) flush(ctx context.Context, l *locked, more ...call) error {
 	var gone, made, changed []*slot
-	var history []*historyRow
+	var history []*engine.Attempt
 	for _, ref := range slices.SortedFunc(maps.Keys(l.slots), byRef) {
 		s := l.slots[ref]
 		switch {
-		case s.was == s.is: // unchanged, or never existed
-		case s.is == nil:
+		case !s.Changed(): // unchanged, or never existed
+		case s.Is == nil:
 			gone = append(gone, s)
-		case s.was == nil:
+		case s.Was == nil:
 			made = append(made, s)
 		default:
 			changed = append(changed, s)
 		}
-		history = append(history, s.newHistory()...)
+		history = append(history, s.Attempts()...)
 	}
 	if len(made) > 0 {
 		var inserted int64
@@ -204,7 +191,7 @@ func (t *transaction) flush(ctx context.Context, l *locked, more ...call) error 
 	if len(gone) > 0 {
 		refs := make([]store.Ref, len(gone))
 		for i, s := range gone {
-			refs[i] = s.ref
+			refs[i] = s.Ref
 		}
 		calls = append(calls, call{statement: deleteTimers, args: refArgs(refs)})
 	}
@@ -223,44 +210,44 @@ func refArgs(refs []store.Ref) [][]byte {
 // slotArgs returns all columns of rows as parameters, and whether the payload is unchanged.
 func slotArgs(slots []*slot) [][]byte {
 	n := len(slots)
-	at := func(i int) *row { return slots[i].is }
-	ref := func(i int) store.Ref { return slots[i].ref }
+	at := func(i int) *engine.Row { return slots[i].Is }
+	ref := func(i int) store.Ref { return slots[i].Ref }
 	var policies policyMemo
 	return [][]byte{
 		refShards(n, ref),
 		refUUIDs(n, ref),
-		texts(n, func(i int) string { return at(i).timer.Namespace }),
-		texts(n, func(i int) string { return at(i).timer.ID }),
-		instants(n, func(i int) timer.Millis { return at(i).timer.ExecuteAt }),
-		texts(n, func(i int) string { return string(at(i).timer.Deliver) }),
-		texts(n, func(i int) string { return at(i).timer.CallbackURL }),
-		int4s(n, func(i int) int32 { return millis32(at(i).timer.CallbackTimeout) }),
-		texts(n, func(i int) string { return policies.Format(&at(i).timer.Retry) }),
+		texts(n, func(i int) string { return at(i).Timer.Namespace }),
+		texts(n, func(i int) string { return at(i).Timer.ID }),
+		instants(n, func(i int) timer.Millis { return at(i).Timer.ExecuteAt }),
+		texts(n, func(i int) string { return string(at(i).Timer.Deliver) }),
+		texts(n, func(i int) string { return at(i).Timer.CallbackURL }),
+		int4s(n, func(i int) int32 { return millis32(at(i).Timer.CallbackTimeout) }),
+		texts(n, func(i int) string { return policies.Format(&at(i).Timer.Retry) }),
 		byteas(n, func(i int) []byte {
-			if slots[i].samePayload {
+			if slots[i].SamePayload {
 				return nil
 			}
-			return at(i).timer.Payload
+			return at(i).Timer.Payload
 		}),
-		textsOrNull(n, func(i int) string { return at(i).timer.CorrelationID }),
-		texts(n, func(i int) string { return string(at(i).timer.Status) }),
-		instants(n, func(i int) timer.Millis { return at(i).timer.DueAt }),
-		int8s(n, func(i int) int64 { return int64(at(i).timer.Revision) }),
-		int8s(n, func(i int) int64 { return int64(at(i).timer.Generation) }),
-		int4s(n, func(i int) int32 { return int32(at(i).timer.Attempts) }),
-		int4s(n, func(i int) int32 { return int32(at(i).timer.Starts) }),
-		instants(n, func(i int) timer.Millis { return at(i).timer.CreatedAt }),
-		instants(n, func(i int) timer.Millis { return at(i).timer.UpdatedAt }),
-		instantsOrNull(n, func(i int) timer.Millis { return at(i).timer.ExecutedAt }),
-		instantsOrNull(n, func(i int) timer.Millis { return at(i).markedAt }),
-		int4s(n, func(i int) int32 { return int32(at(i).timer.LastStatus) }),
-		texts(n, func(i int) string { return at(i).timer.LastError }),
-		textsOrNull(n, func(i int) string { return string(at(i).timer.Headers) }),
-		textsOrNull(n, func(i int) string { return at(i).timer.Topic }),
-		textsOrNull(n, func(i int) string { return at(i).timer.EventKey }),
-		instantsOrNull(n, func(i int) timer.Millis { return at(i).plannedAt() }),
-		bools(n, func(i int) bool { return at(i).leased }),
-		int8s(n, func(i int) int64 { return int64(at(i).timer.Target()) }),
-		bools(n, func(i int) bool { return slots[i].samePayload }),
+		textsOrNull(n, func(i int) string { return at(i).Timer.CorrelationID }),
+		texts(n, func(i int) string { return string(at(i).Timer.Status) }),
+		instants(n, func(i int) timer.Millis { return at(i).Timer.DueAt }),
+		int8s(n, func(i int) int64 { return int64(at(i).Timer.Revision) }),
+		int8s(n, func(i int) int64 { return int64(at(i).Timer.Generation) }),
+		int4s(n, func(i int) int32 { return int32(at(i).Timer.Attempts) }),
+		int4s(n, func(i int) int32 { return int32(at(i).Timer.Starts) }),
+		instants(n, func(i int) timer.Millis { return at(i).Timer.CreatedAt }),
+		instants(n, func(i int) timer.Millis { return at(i).Timer.UpdatedAt }),
+		instantsOrNull(n, func(i int) timer.Millis { return at(i).Timer.ExecutedAt }),
+		instantsOrNull(n, func(i int) timer.Millis { return at(i).MarkedAt }),
+		int4s(n, func(i int) int32 { return int32(at(i).Timer.LastStatus) }),
+		texts(n, func(i int) string { return at(i).Timer.LastError }),
+		textsOrNull(n, func(i int) string { return string(at(i).Timer.Headers) }),
+		textsOrNull(n, func(i int) string { return at(i).Timer.Topic }),
+		textsOrNull(n, func(i int) string { return at(i).Timer.EventKey }),
+		instantsOrNull(n, func(i int) timer.Millis { return at(i).PlannedAt() }),
+		bools(n, func(i int) bool { return at(i).Leased }),
+		int8s(n, func(i int) int64 { return int64(at(i).Timer.Target()) }),
+		bools(n, func(i int) bool { return slots[i].SamePayload }),
 	}
 }

@@ -2,9 +2,7 @@ package postgresstore
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -28,7 +26,7 @@ func (s *Store) Rearm(ctx context.Context, now timer.Millis, items []store.Rearm
 			return err
 		}
 		for i := range items {
-			out[i] = l.slots[items[i].Ref].rearm(now, &items[i])
+			out[i] = l.slots[items[i].Ref].Rearm(now, &items[i])
 		}
 		return t.flush(ctx, l)
 	})
@@ -36,30 +34,4 @@ func (s *Store) Rearm(ctx context.Context, now timer.Millis, items []store.Rearm
 		return nil, err
 	}
 	return out, nil
-}
-
-func (s *slot) rearm(now timer.Millis, item *store.Rearm) store.Written {
-	var t timer.Timer
-	switch {
-	case s.is == nil:
-		if s.ended == nil || s.ended.Status != timer.StatusDead {
-			return store.Written{Err: fmt.Errorf("rearm timer %s: %w", item.Ref.UUID, store.ErrNotFound)}
-		}
-		t = clone(s.ended)
-	case s.is.timer.Status != timer.StatusParked:
-		t = clone(&s.is.timer)
-		return store.Written{Timer: t, Err: fmt.Errorf("rearm timer %s: it is %s: %w", item.Ref.UUID, t.Status, store.ErrConflict)}
-	default:
-		t = clone(&s.is.timer)
-	}
-	if refused := conflict("rearm", &t, item.IfGeneration); refused != nil {
-		return *refused
-	}
-	t.ExecuteAt = item.ExecuteAt
-	t.DueAt = engine.DueAt(now, item.ExecuteAt, now)
-	t.PlannedAt = t.DueAt
-	engine.Revive(&t, now, item.Revision)
-	w := store.Written{Prior: s.prior(), Timer: clone(&t)}
-	s.set(row{timer: t}, true)
-	return w
 }

@@ -92,22 +92,6 @@ func statusOf(r *record) timer.Status {
 	return timer.Status(r.text())
 }
 
-// row is a live row: the timer, and columns that only this engine uses.
-type row struct {
-	timer    timer.Timer
-	markedAt timer.Millis
-	// leased is set if the last write was a lease.
-	leased bool
-}
-
-// plannedAt returns the column's value: 0, for NULL, unless due_at was moved.
-func (r *row) plannedAt() timer.Millis {
-	if r.timer.PlannedAt == r.timer.DueAt {
-		return 0
-	}
-	return r.timer.PlannedAt
-}
-
 // storable replaces bytes that PostgreSQL does not store in a text. Receivers may send any bytes in errors.
 func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd")

@@ -2,16 +2,15 @@ package sqlitestore
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// An outcome is one or two statements, each with the guard in its WHERE: the first copies the row to history inside the
-// database, the second deletes or changes the row. Only if no row was changed, a third statement reads the reason. This
-// is faster than reading the row first, and no other write can come in between.
+// A final outcome, as nearly all are, is two statements, each with the guard in its WHERE: the first copies the row to
+// history inside the database, the second deletes the row. This is faster than reading the row first. Only if no row was
+// deleted, and for other outcomes, the row is read.
 const (
 	insertHistory = `INSERT INTO history (shard, uuid, generation, attempt, outcome, next_at, started_at, finished_at,
 	status_code, error, expires_at, marked_at, namespace, timer_id, execute_at, deliver, callback_url,
@@ -42,25 +41,10 @@ WHERE outcome = 'failed'`
 			SELECT l.generation FROM history l WHERE l.shard = timers.shard AND l.uuid = timers.uuid
 			ORDER BY l.generation DESC LIMIT 1 OFFSET 99), 0)), 0), 0))`
 
-	rescheduleRow = `UPDATE timers SET status = 'scheduled', execute_at = ?, due_at = ?, revision = ?, generation = ?,
-	attempts = 0, starts = 0, updated_at = ?, executed_at = ?, last_status = ?, last_error = ?, marked_at = NULL,
-	planned_at = NULL, leased = 0` + guarded
-
-	retryRow = `UPDATE timers SET status = 'retrying', due_at = max(?, execute_at), revision = ?, attempts = ?,
-	starts = 0, updated_at = ?, executed_at = ?, last_status = ?, last_error = ?, marked_at = NULL,
-	planned_at = NULL, leased = 0` + guarded
-
-	moveRow = `UPDATE timers SET due_at = max(?, execute_at), revision = ?, updated_at = ?, starts = max(0, starts + ?),
-	planned_at = coalesce(planned_at, due_at), leased = ?` + guarded
-
-	parkRow = "UPDATE timers SET status = 'parked', revision = ?, updated_at = ?, last_error = ?, marked_at = ?" + guarded
-
 	// guarded is a placeholder for the two conditions below; guardedBy has the statements with each of them.
 	guarded      = " WHERE <guard>"
 	byGeneration = " WHERE shard = ? AND uuid = ? AND generation = ?"
 	byRevision   = " WHERE shard = ? AND uuid = ? AND revision = ?"
-
-	selectStanding = "SELECT revision, generation FROM timers WHERE shard = ? AND uuid = ?"
 )
 
 // Finish implements store.Outcomes.
@@ -86,89 +70,39 @@ func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Fini
 
 // finish writes one outcome. refused is the item's answer, err an error of the database.
 func (c *conn) finish(now timer.Millis, f *store.Finish) (refused, err error) {
-	var changed int64
-	r := &f.Record
-	text := store.CutError(r.Error)
-	switch f.Kind {
-	case store.FinishDone, store.FinishDead:
-		if err := c.record(now, f); err != nil {
+	if f.Kind == store.FinishDone || f.Kind == store.FinishDead {
+		if err := c.record(engine.AttemptOf(now, f), f.If); err != nil {
 			return nil, err
 		}
-		changed, err = c.guarded(f, deleteRow)
-	case store.FinishRescheduled:
-		if err := c.record(now, f); err != nil {
+		if removed, err := c.guarded(deleteRow, f.Ref, f.If); err != nil || removed == 1 {
 			return nil, err
 		}
-		changed, err = c.guarded(f, rescheduleRow, f.NextAt, engine.DueAt(now, f.NextAt, f.NextAt), f.Next, f.Next,
-			now, r.StartedAt, r.StatusCode, text)
-	case store.FinishRetry:
-		if err := c.record(now, f); err != nil {
-			return nil, err
-		}
-		changed, err = c.guarded(f, retryRow, max(now, f.NextAt), f.Next, r.Attempt, now, r.StartedAt, r.StatusCode, text)
-	case store.FinishLeased, store.FinishPostponed:
-		starts, leased := 0, f.Kind == store.FinishLeased
-		switch {
-		case leased && f.CountStart:
-			starts = 1
-		case !leased && f.ReturnStart:
-			starts = -1
-		}
-		changed, err = c.guarded(f, moveRow, max(now, f.NextAt), f.Next, now, starts, leased)
-	case store.FinishParked:
-		changed, err = c.guarded(f, parkRow, f.Next, now, text, now)
-	default:
-		return fmt.Errorf("finish timer %s: kind %d: %w", f.Ref.UUID, f.Kind, store.ErrInvalid), nil
 	}
-	if err != nil || changed == 1 {
+	s, err := c.slot(selectBareSlot, f.Ref)
+	if err != nil {
 		return nil, err
 	}
-	return c.missed(f)
+	if refused := s.Finish(now, f); refused != nil {
+		return refused, nil
+	}
+	return nil, c.flush(s)
 }
 
-// record writes the attempt into history. It replaces a row of the same attempt, unless that row is final.
-func (c *conn) record(now timer.Millis, f *store.Finish) error {
-	outcome, nextAt := store.OutcomeDone, timer.Millis(0)
-	var markedAt any
-	switch f.Kind {
-	case store.FinishRescheduled:
-		outcome, nextAt = store.OutcomeRescheduled, f.NextAt
-	case store.FinishRetry:
-		outcome, nextAt = store.OutcomeFailed, f.NextAt
-	case store.FinishDead:
-		outcome, markedAt = store.OutcomeDead, now
-	default:
+// record writes an attempt of a row into history. It replaces a row of the same attempt, unless that row is final.
+func (c *conn) record(a *engine.Attempt, guard store.Guard) error {
+	since := timer.Never // only the ends of timers are ordered
+	if a.Outcome == store.OutcomeDone || a.Outcome == store.OutcomeDead {
+		since = a.FinishedAt.Add(-store.EndMargin)
 	}
-	r := &f.Record
-	since := timer.Never // only final outcomes are ordered
-	if outcome == store.OutcomeDone || outcome == store.OutcomeDead {
-		since = r.FinishedAt.Add(-store.EndMargin)
-	}
-	_, err := c.guarded(f, insertHistory, r.Attempt, string(outcome), nextAt, r.StartedAt, r.FinishedAt, since, now, r.StatusCode,
-		store.CutError(r.Error), r.FinishedAt.Add(r.KeepFor), markedAt, outcome == store.OutcomeDead, now)
+	_, err := c.guarded(insertHistory, a.Ref, guard, a.Attempt, string(a.Outcome), a.NextAt, a.StartedAt, a.FinishedAt, since,
+		a.UpdatedAt, a.StatusCode, a.Error, a.ExpiresAt, timeOrNull(a.MarkedAt), a.Outcome == store.OutcomeDead, a.UpdatedAt)
 	return err
 }
 
-// guarded runs a statement on the item's row, if the row matches the guard.
-func (c *conn) guarded(f *store.Finish, statement string, args ...any) (changed int64, err error) {
-	if f.If.Revision != 0 {
-		return c.exec(guardedBy[statement].revision, append(args, f.Ref.Shard, f.Ref.UUID[:], f.If.Revision)...)
+// guarded runs a statement on a row, if the row matches the guard.
+func (c *conn) guarded(statement string, ref store.Ref, guard store.Guard, args ...any) (changed int64, err error) {
+	if guard.Revision != 0 {
+		return c.exec(guardedBy[statement].revision, append(args, ref.Shard, ref.UUID[:], guard.Revision)...)
 	}
-	return c.exec(guardedBy[statement].generation, append(args, f.Ref.Shard, f.Ref.UUID[:], f.If.Generation)...)
-}
-
-// missed returns why no row was changed.
-func (c *conn) missed(f *store.Finish) (refused, err error) {
-	var revision timer.Revision
-	var generation timer.Generation
-	found, err := c.one(selectStanding, []any{f.Ref.Shard, f.Ref.UUID[:]}, &revision, &generation)
-	switch {
-	case err != nil:
-		return nil, err
-	case !found:
-		return fmt.Errorf("finish timer %s: %w", f.Ref.UUID, store.ErrNotFound), nil
-	default:
-		return fmt.Errorf("finish timer %s: the row is at revision %s of generation %s: %w",
-			f.Ref.UUID, revision, generation, store.ErrConflict), nil
-	}
+	return c.exec(guardedBy[statement].generation, append(args, ref.Shard, ref.UUID[:], guard.Generation)...)
 }

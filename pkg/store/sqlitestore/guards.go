@@ -7,7 +7,7 @@ type guardStatements struct{ generation, revision string }
 
 var guardedBy = func() map[string]guardStatements {
 	both := map[string]guardStatements{}
-	for _, statement := range []string{insertHistory, deleteRow, rescheduleRow, retryRow, moveRow, parkRow} {
+	for _, statement := range []string{insertHistory, deleteRow} {
 		both[statement] = guardStatements{
 			generation: strings.Replace(statement, guarded, byGeneration, 1),
 			revision:   strings.Replace(statement, guarded, byRevision, 1),

@@ -31,10 +31,11 @@ const (
 
 func plans() []plan {
 	all := []plan{
-		{name: "Put: the row in the way", query: selectLive, through: []string{throughKey}},
-		{name: "Put: replace", query: replaceLive, through: []string{throughKey}},
-		{name: "Delete", query: deleteAny, through: []string{throughKey}},
-		{name: "Delete of a generation", query: deleteGeneration, through: []string{throughKey}},
+		{name: "Get", query: selectLive, through: []string{throughKey}},
+		{name: "Write: read a row", query: selectSlot, through: []string{throughKey}},
+		{name: "Write: replace a row", query: replaceLive, through: []string{throughKey}},
+		{name: "Write: delete a row", query: deleteLive, through: []string{throughKey}},
+		{name: "Finish: read a row", query: selectBareSlot, through: []string{throughKey}},
 		{name: "Get of a finished timer", query: selectEnd, through: []string{throughHistoryKey}, maySort: oneTimersHistory},
 		{name: "History", query: selectHistory, through: []string{throughHistoryKey}, maySort: oneTimersHistory},
 		{name: "List by made correlation", query: liveMade.SQL, through: []string{throughKey}},
@@ -48,7 +49,6 @@ func plans() []plan {
 		{name: "RemoveFromOutbox: parked", query: unmarkParked, through: []string{throughKey}},
 		{name: "RemoveFromOutbox: dead", query: unmarkDead, through: []string{"history_key (shard=? AND uuid=? AND generation=? AND attempt=?)"}},
 		{name: "Current: count a start", query: countStart, through: []string{throughKey}},
-		{name: "Finish: why it missed", query: selectStanding, through: []string{throughKey}},
 		{name: "Purge", query: deleteExpired, through: []string{"history_expiry (expires_at<?)"}},
 		{name: "Claim", query: upsertClaim},
 		{name: "Release", query: releaseClaim},

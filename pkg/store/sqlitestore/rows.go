@@ -21,6 +21,8 @@ const endColumns = `shard, uuid, namespace, timer_id, execute_at, deliver, callb
 	callback_timeout_ns, retry_policy, payload, correlation_id, outcome, due_at, revision,
 	generation, attempt, 0, created_at, updated_at, started_at, status_code, error, headers, topic, event_key, due_at`
 
+const selectLive = "SELECT " + timerColumns + " FROM timers WHERE shard = ? AND uuid = ?"
+
 // scanTimer reads timerColumns or endColumns. The columns that the statement selects before them are read into dest.
 func (c *conn) scanTimer(rows *sql.Rows, dest ...any) (timer.Timer, shard.ID, error) {
 	var t timer.Timer
