@@ -32,29 +32,19 @@ With --json each refused line is printed as an object with the line and its time
   seq 1000 | sed 's/.*/{"id":"t&","executeIn":"1h"}/' | timerbus timer batch-create -n billing`,
 		Args: atMostAFile,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := flags.check(); err != nil {
-				return err
-			}
-			api, err := t.client()
-			if err != nil {
-				return err
-			}
-			in, closeInput, err := t.input(args, "timers, one JSON object per line")
-			if err != nil {
-				return err
-			}
-			defer closeInput()
-			run := batchRun[client.CreateTimerRequest]{
-				program: t.program, flags: flags, json: t.json, verb: "created", send: api.BatchCreateTimers,
-				id: func(r *client.CreateTimerRequest) string { return cmp.Or(r.ID, r.TimerID) },
-				parse: func(text []byte) (r client.CreateTimerRequest, err error) {
-					err = parseStrictly(text, &r)
-					r.Namespace = cmp.Or(r.Namespace, t.namespace)
-					r.OnConflict = client.OnConflict(cmp.Or(string(r.OnConflict), onConflict))
-					return r, err
-				},
-			}
-			return run.run(c.Context(), in)
+			return t.withInput(args, &flags, "timers, one JSON object per line", func(api *client.Client, in io.Reader) error {
+				run := batchRun[client.CreateTimerRequest]{
+					program: t.program, flags: flags, json: t.json, verb: "created", send: api.BatchCreateTimers,
+					id: func(r *client.CreateTimerRequest) string { return cmp.Or(r.ID, r.TimerID) },
+					parse: func(text []byte) (r client.CreateTimerRequest, err error) {
+						err = parseStrictly(text, &r)
+						r.Namespace = cmp.Or(r.Namespace, t.namespace)
+						r.OnConflict = client.OnConflict(cmp.Or(string(r.OnConflict), onConflict))
+						return r, err
+					},
+				}
+				return run.run(c.Context(), in)
+			})
 		},
 	}
 	flags.add(c)
@@ -76,32 +66,22 @@ If a timer does not exist, its line fails; otherwise as batch-create.`,
   printf 'order-17\norder-18\n' | timerbus timer batch-delete`,
 		Args: atMostAFile,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := flags.check(); err != nil {
-				return err
-			}
-			api, err := t.client()
-			if err != nil {
-				return err
-			}
-			in, closeInput, err := t.input(args, "ids, one per line")
-			if err != nil {
-				return err
-			}
-			defer closeInput()
-			run := batchRun[client.DeleteTimerRequest]{
-				program: t.program, flags: flags, json: t.json, verb: "deleted", send: api.BatchDeleteTimers,
-				id: func(r *client.DeleteTimerRequest) string { return cmp.Or(r.TimerID, r.ID) },
-				parse: func(text []byte) (r client.DeleteTimerRequest, err error) {
-					if text[0] == '{' {
-						err = parseStrictly(text, &r)
-					} else {
-						r.TimerID = string(text)
-					}
-					r.Namespace = cmp.Or(r.Namespace, t.namespace)
-					return r, err
-				},
-			}
-			return run.run(c.Context(), in)
+			return t.withInput(args, &flags, "ids, one per line", func(api *client.Client, in io.Reader) error {
+				run := batchRun[client.DeleteTimerRequest]{
+					program: t.program, flags: flags, json: t.json, verb: "deleted", send: api.BatchDeleteTimers,
+					id: func(r *client.DeleteTimerRequest) string { return cmp.Or(r.TimerID, r.ID) },
+					parse: func(text []byte) (r client.DeleteTimerRequest, err error) {
+						if text[0] == '{' {
+							err = parseStrictly(text, &r)
+						} else {
+							r.TimerID = string(text)
+						}
+						r.Namespace = cmp.Or(r.Namespace, t.namespace)
+						return r, err
+					},
+				}
+				return run.run(c.Context(), in)
+			})
 		},
 	}
 	flags.add(c)
@@ -116,6 +96,23 @@ func atMostAFile(c *cobra.Command, args []string) error {
 }
 
 // input opens the named file, or the standard input if there is no argument or the argument is -.
+// withInput checks the flags of a batch command, opens its input, and runs it.
+func (t *timerCommands) withInput(args []string, flags *batchFlags, what string, run func(*client.Client, io.Reader) error) error {
+	if err := flags.check(); err != nil {
+		return err
+	}
+	api, err := t.client()
+	if err != nil {
+		return err
+	}
+	in, closeInput, err := t.input(args, what)
+	if err != nil {
+		return err
+	}
+	defer closeInput()
+	return run(api, in)
+}
+
 func (t *timerCommands) input(args []string, what string) (in io.Reader, closeInput func(), err error) {
 	if len(args) == 0 || args[0] == "-" {
 		if f, ok := t.stdin.(*os.File); ok && process.IsTerminal(f) {
