@@ -15,11 +15,7 @@ func (b *bench) lose(offset int64) {
 }
 
 func TestI12_APublicationLostInACrashIsRepeatedAfterAckWait(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start, start-10), row(2, start, start-10))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b := polled(t, row(1, start, start-10), row(2, start, start-10))
 	b.wantReleased(start, "1", "2") // positions 1 and 2
 	b.lose(2)
 	b.floor(start+3000, 1) // 1 survived and is not acknowledged
@@ -37,11 +33,7 @@ func TestI12_APublicationLostInACrashIsRepeatedAfterAckWait(t *testing.T) {
 
 // An old publication may have been delivered only shortly before the crash.
 func TestI12_AnOldPublicationLostInACrashWaitsForAckWaitToo(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start, start-10))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b := polled(t, row(1, start, start-10))
 	b.wantReleased(start, "1")
 	b.lose(1)
 	b.floor(start+60_000, 1)
@@ -53,11 +45,7 @@ func TestI12_AnOldPublicationLostInACrashWaitsForAckWaitToo(t *testing.T) {
 
 // TestI12_APublicationThatIsAnsweredAfterACrashWaitsForAckWait: its delivery may have started after the floor was read.
 func TestI12_APublicationThatIsAnsweredAfterACrashWaitsForAckWait(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start, start-10))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b := polled(t, row(1, start, start-10))
 	batch, _ := b.p.TakeDue(start, 10, 10)
 	before := b.position(1)
 	b.lose(1)
@@ -71,11 +59,7 @@ func TestI12_APublicationThatIsAnsweredAfterACrashWaitsForAckWait(t *testing.T) 
 
 // TestI12_AnOlderFloorStartsNoEpoch: sessions share requests for floors, so an answer may be older than the last one.
 func TestI12_AnOlderFloorStartsNoEpoch(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start, start-10))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b := polled(t, row(1, start, start-10))
 	b.wantReleased(start, "1")
 	older := bus.Floor{Floor: b.position(1), End: b.position(2)}
 	b.lose(1)

@@ -130,11 +130,7 @@ func TestAStoppedFloorDoesNotFillTheInFlightSet(t *testing.T) {
 // TestI12_ARowReadBeforeItsOutcomeIsNotPublishedAgain: the ack floor passes the event after the sweep has read the row
 // and before it judges the row.
 func TestI12_ARowReadBeforeItsOutcomeIsNotPublishedAgain(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b := polled(t, row(1, start, start))
 	b.wantReleased(start, "1")
 	q := b.p.SweepStart(start + 5000)
 	b.floor(start+5010, 2)
@@ -225,11 +221,7 @@ func TestI4_ASweepBeginsAMarginBeforeTheLastOneAndEveryFiveMinutesAtTheFirstKey(
 
 // TestI4_ASweepBeginsBeforeTheLowestRowThatTheLastOneFound, whether that row was judged or not.
 func TestI4_ASweepBeginsBeforeTheLowestRowThatTheLastOneFound(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start, start), row(2, start+1, start), row(3, start+2, start), row(4, start+3, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b := polled(t, row(1, start, start), row(2, start+1, start), row(3, start+2, start), row(4, start+3, start))
 	b.release(start + 10)
 	now := start + 2*minute
 	b.sweep(now)
@@ -300,11 +292,7 @@ func TestI4_ANewClaimIsSweptFromTheFirstKey(t *testing.T) {
 
 // TestI4_ARowCommittedLateIsFound: its write began before the last sweep, and was committed after it.
 func TestI4_ARowCommittedLateIsFound(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(9, start+1000, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b := polled(t, row(9, start+1000, start))
 	b.wantReleased(start+1000, "9") // R is this key
 	b.remove(9)
 	for now := start + 2000; now <= start+58_000; now += 2000 {

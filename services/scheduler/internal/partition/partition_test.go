@@ -44,6 +44,17 @@ func newBench(t *testing.T, l partition.Limits) *bench {
 	return b
 }
 
+// polled returns a bench whose rows a poll has read. The shard was claimed at start, and no barrier stands.
+func polled(t *testing.T, rows ...store.DueRow) *bench {
+	t.Helper()
+	b := newBench(t, limits())
+	b.put(rows...)
+	b.open(start, store.MinKey(), store.MinKey())
+	b.floor(start, 1)
+	b.poll(start)
+	return b
+}
+
 // open claims the shard with a watermark and a P.
 func (b *bench) open(now timer.Millis, w, published store.Key) {
 	b.p.Claim(now, "n", store.Claimed{Claim: b.claim, Watermark: w, Published: published}, b.position(b.end))

@@ -52,11 +52,7 @@ func TestI12_TheLongBoundCountsFromTheLastWriteOrTheDueTime(t *testing.T) {
 // TestI12_TheLongBoundOfAPublicationCountsFromIt and not from the due time, which may be long before.
 func TestI12_TheLongBoundOfAPublicationCountsFromIt(t *testing.T) {
 	long := limits().LongBound
-	b := newBench(t, limits())
-	b.put(row(1, start.Add(-2*long), start.Add(-2*long)))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b := polled(t, row(1, start.Add(-2*long), start.Add(-2*long)))
 	b.wantReleased(start, "1")
 	b.sweep(start.Add(long) - 1)
 	b.wantReleased(start.Add(long) - 1)

@@ -13,11 +13,7 @@ import (
 )
 
 func TestI4_TheSweepFindsWhatPollAndHintsMissed(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(9, start+1000, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b := polled(t, row(9, start+1000, start))
 	b.wantReleased(start+1000, "9")
 	// Committed under this claim, before R, and its hint was lost.
 	b.rows = append([]store.DueRow{row(1, start+500, start+400)}, b.rows...)
@@ -41,11 +37,7 @@ func TestI4_TheSweepBringsThePollForwardForRowsBeyondR(t *testing.T) {
 }
 
 func TestI12_WhatIsPublishedWhileTheSweepReadsIsNotRepeated(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(9, start+1000, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b := polled(t, row(9, start+1000, start))
 	b.wantReleased(start+1000, "9")
 	late := row(1, start+500, start+400) // its hint comes between two pages
 	q := b.p.SweepStart(start + 3000)
@@ -61,11 +53,7 @@ func TestI12_WhatIsPublishedWhileTheSweepReadsIsNotRepeated(t *testing.T) {
 
 // TestI12_WhatIsArmedWhileTheSweepReadsIsNotRepeated: it is due, but not yet published.
 func TestI12_WhatIsArmedWhileTheSweepReadsIsNotRepeated(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(9, start+1000, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b := polled(t, row(9, start+1000, start))
 	b.wantReleased(start+1000, "9")
 	late := row(1, start+500, start+400)
 	q := b.p.SweepStart(start + 3000)
@@ -271,11 +259,7 @@ func TestBarrierThatFallsDuringAPollStartsItAnew(t *testing.T) {
 }
 
 func TestI12_ARowIsPublishedAgainOnceTheFloorHasPassedItsEvent(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start, start-10))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b := polled(t, row(1, start, start-10))
 	b.wantReleased(start, "1") // position 1
 	b.floor(start+100_000, 1)
 	b.sweep(start + 100_000)
@@ -286,11 +270,7 @@ func TestI12_ARowIsPublishedAgainOnceTheFloorHasPassedItsEvent(t *testing.T) {
 }
 
 func TestI12_ARowInFlightWhoseEventIsQueuedWaitsForTheLongBound(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start, start-10))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b := polled(t, row(1, start, start-10))
 	b.wantReleased(start, "1")
 	b.sweep(start + 100_000)
 	b.wantReleased(start + 100_000)

@@ -69,11 +69,7 @@ func TestNothingIsConcludedOfAShardThatCannotBeSwept(t *testing.T) {
 }
 
 func TestAWatermarkThatCouldNotBeMovedIsMovedLater(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b := polled(t, row(1, start, start))
 	b.wantReleased(start, "1")
 	now := start + timer.Millis(5000)
 	items := b.p.Advances(now)
