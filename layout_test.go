@@ -37,12 +37,13 @@ var rules = []rule{
 	{unit: "internal/store/...", may: domain + " pkg/store", why: "engines share it, so it must not depend on one"},
 	{unit: "pkg/store/storetest/...", may: domain + " pkg/store", tests: "pkg/store/memstore internal/faultstore", why: "the suite tests every engine, so it must not depend on one"},
 	{unit: "internal/faultstore", may: domain + " pkg/store", tests: "pkg/store/storetest/... pkg/store/memstore", why: "it decorates any store, so it must not depend on one"},
-	{unit: "pkg/store/*/...", may: domain + " pkg/store internal/store/...", tests: "pkg/store/storetest/... pkg/store/memstore internal/store/...", why: "an engine depends on its contract only, so that it can be exchanged separately"},
+	{unit: "pkg/store/*/...", may: domain + " pkg/store internal/store/...", tests: "pkg/store/storetest/... pkg/store/memstore internal/store/... internal/testserver", why: "an engine depends on its contract only, so that it can be exchanged separately"},
 	{unit: "internal/bus/...", may: domain + " pkg/bus internal/outage", why: "engines share it, so it must not depend on one"},
 	{unit: "pkg/bus/bustest/...", may: domain + " pkg/bus", tests: "pkg/bus/membus", why: "the suite tests every engine, so it must not depend on one"},
-	{unit: "pkg/bus/watermillbus/...", may: domain + " pkg/bus", tests: "pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus pkg/timertest pkg/client/...", why: "it adapts any bus, so it must not depend on one; Watermill's suite tests it on each"},
+	{unit: "pkg/bus/watermillbus/...", may: domain + " pkg/bus", tests: "pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus pkg/timertest pkg/client/... internal/testserver", why: "it adapts any bus, so it must not depend on one; Watermill's suite tests it on each"},
 	{unit: "internal/watermillsink/...", may: domain + " pkg/bus pkg/bus/watermillbus internal/event/...", tests: "pkg/bus/bustest/... pkg/bus/membus", why: "it carries public messages, which are events, and must not depend on an engine"},
-	{unit: "pkg/bus/*/...", may: domain + " pkg/bus internal/bus/... internal/outage", tests: "pkg/bus/bustest/... pkg/bus/membus internal/outage/outagetest", why: "an engine depends on its contract only, so that it can be exchanged separately"},
+	{unit: "pkg/bus/*/...", may: domain + " pkg/bus internal/bus/... internal/outage", tests: "pkg/bus/bustest/... pkg/bus/membus internal/outage/outagetest internal/testserver", why: "an engine depends on its contract only, so that it can be exchanged separately"},
+	{unit: "internal/testserver", std: true, why: "tests of every engine find their servers with it"},
 	{unit: "internal/backend/...", may: contracts + " internal/process/... " + engines, why: "it is the only package that imports every engine, and it chooses one by URL"},
 
 	// Callbacks: storage of secrets, signing, and the permitted destinations.
@@ -69,7 +70,7 @@ var rules = []rule{
 	// Programs assemble the components, and get their engines from internal/backend.
 	{unit: "cmd/*/...", may: programs, why: "a program gets its engines from internal/backend"},
 	{unit: "e2e/sim/...", may: contracts + " services/* pkg/store/memstore internal/faultstore pkg/bus/membus", why: "the simulation runs the services on what it can control"},
-	{unit: "e2e/...", may: programs, why: "end-to-end tests import what programs import"},
+	{unit: "e2e/...", may: programs + " internal/testserver", why: "end-to-end tests import what programs import"},
 	{unit: "benchmark/...", may: programs, why: "benchmarks import what programs import"},
 	{unit: "examples/verify/...", why: "users copy it, so it imports no package of this module"},
 	{unit: "examples/...", may: "pkg/timerbus pkg/client/... pkg/timer pkg/store pkg/bus " + engines, why: "users copy it, so it imports what their programs import"},

@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 
 	"github.com/timerbus/timerbus/e2e/internal/harness"
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
@@ -84,7 +85,7 @@ func TestBusGoesAndComesBack(t *testing.T) {
 	}
 	onEachBus(t, lone, func(t *testing.T, name string) {
 		c := startClusterOn(t, needBus(t, name), 1, 1, 1)
-		control(t, "kill/"+name)
+		testserver.Control(t, "kill/"+name)
 		gone := time.Now()
 		for _, m := range c.members {
 			of := &world{Service: m.Service}
@@ -110,7 +111,7 @@ func TestBusGoesAndComesBack(t *testing.T) {
 		}
 		red := time.Since(gone)
 		c.create(t, "meanwhile", 0)
-		control(t, "start/"+name)
+		testserver.Control(t, "start/"+name)
 		back := time.Now()
 		for _, m := range c.members {
 			if err := m.Ready(within(t, patience)); err != nil {
@@ -156,11 +157,11 @@ func TestRolesWaitForTheirBus(t *testing.T) {
 	onEachBus(t, lone, func(t *testing.T, name string) {
 		b := needBus(t, name)
 		c := startClusterOn(t, b, 1, 1, 1)
-		control(t, "kill/"+name)
+		testserver.Control(t, "kill/"+name)
 		started := false
 		defer func() {
 			if !started {
-				control(t, "start/"+name)
+				testserver.Control(t, "start/"+name)
 			}
 		}()
 		late := c.launch(t, "scheduler", 2)
@@ -180,7 +181,7 @@ func TestRolesWaitForTheirBus(t *testing.T) {
 		if n := strings.Count(late.Log(), "not started yet"); n != 1 {
 			t.Errorf("%d log lines name the awaited part", n)
 		}
-		control(t, "start/"+name)
+		testserver.Control(t, "start/"+name)
 		started = true
 		back := time.Now()
 		if err := late.Ready(within(t, patience)); err != nil {

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/timerbus/timerbus/internal/testserver"
 )
 
 // TestBrokersAreKilledUnderLoad kills each broker under load, and then all brokers, and starts them again. Every
@@ -30,12 +32,12 @@ func TestBrokersAreKilledUnderLoad(t *testing.T) {
 			l.Killed(time.Now())
 			killed := time.Now()
 			for _, node := range nodes {
-				control(t, "kill/"+node)
+				testserver.Control(t, "kill/"+node)
 			}
 			pause(t.Context(), 3*time.Second)
 			var starting sync.WaitGroup
 			for _, node := range nodes { // a broker becomes ready only with a quorum
-				starting.Go(func() { control(t, "start/"+node) })
+				starting.Go(func() { testserver.Control(t, "start/"+node) })
 			}
 			starting.Wait()
 			back := time.Now()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/timerbus/timerbus/e2e/internal/tap"
 	"github.com/timerbus/timerbus/internal/backend"
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -95,18 +96,10 @@ func onEachBus(t *testing.T, names []string, test func(t *testing.T, name string
 	}
 }
 
-// needBus returns one of testenv's buses. Without it the test is skipped, unless TIMERBUS_REQUIRE names it. The test's
-// topics are removed at its end.
+// needBus returns one of testenv's buses. The test's topics are removed at its end.
 func needBus(t *testing.T, name string) *messageBus {
 	t.Helper()
-	variable := "TIMERBUS_TEST_" + strings.ToUpper(name)
-	given := os.Getenv(variable)
-	if given == "" {
-		if slices.Contains(strings.Split(os.Getenv("TIMERBUS_REQUIRE"), ","), name) {
-			t.Fatalf("TIMERBUS_REQUIRE names %s, and %s is not set", name, variable)
-		}
-		t.Skipf("no %s: run `go run ./tools/testenv --need postgres,%s -- go test …`", name, name)
-	}
+	given := testserver.Address(t, name)
 	prefix := fmt.Sprintf("e2e%x", time.Now().UnixNano())
 	nodes := []string{name}
 	if slices.Contains(clusters, name) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/e2e/internal/oracle"
+	"github.com/timerbus/timerbus/internal/testserver"
 )
 
 // A cluster campaign runs rounds on a cluster with two processes of each role. A round has a load, one fault during the
@@ -254,7 +255,7 @@ func (c *cluster) victim(t *testing.T, random *rand.Rand, f fault) (do func(verb
 	if server := map[string]string{"database": chosen().server, "broker": strings.Join(c.bus.nodes, "")}[f.victim]; server != "" {
 		return func(verb string) {
 			t.Helper()
-			control(t, verb+"/"+server)
+			testserver.Control(t, verb+"/"+server)
 		}
 	}
 	m := c.member(fmt.Sprintf("%s-%d", f.victim, 1+random.IntN(2)))

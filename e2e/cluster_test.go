@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/e2e/internal/harness"
+	"github.com/timerbus/timerbus/internal/testserver"
 )
 
 // cluster has the roles as separate processes, on a database (database_test.go) and a message bus. The service of its
@@ -66,7 +67,7 @@ func (c *cluster) launch(t *testing.T, role string, number int) *member {
 // launchWired starts one more process whose connections to the store and to the bus can be cut.
 func (c *cluster) launchWired(t *testing.T, role string, number int) *member {
 	t.Helper()
-	server, err := url.Parse(chosen().address(t))
+	server, err := url.Parse(testserver.Address(t, chosen().server))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,13 +157,13 @@ func (c *cluster) member(name string) *member {
 // everything works again without a restart.
 func TestTheDatabaseComesBack(t *testing.T) {
 	on := chosen()
-	on.address(t)
+	testserver.Address(t, on.server)
 	if !controllable() {
 		t.Skip("the server was not started by testenv, so that it cannot be killed")
 	}
 	c := startCluster(t, 1, 1, 1)
 	c.create(t, "before", 2*time.Second)
-	control(t, "kill/"+on.server)
+	testserver.Control(t, "kill/"+on.server)
 	for _, m := range c.members {
 		for deadline := time.Now().Add(patience); ; pause(t.Context(), 50*time.Millisecond) {
 			r := (&world{Service: m.Service}).do(t, "GET", "/readyz", "")
@@ -178,7 +179,7 @@ func TestTheDatabaseComesBack(t *testing.T) {
 	if r.status != 503 && r.status != 504 {
 		t.Errorf("a create without a database: %d %s", r.status, r.body)
 	}
-	control(t, "start/"+on.server)
+	testserver.Control(t, "start/"+on.server)
 	c.ready(t)
 	c.calls(t, "before", 1)
 	c.create(t, "after", 0)

@@ -2,22 +2,20 @@ package e2e_test
 
 import (
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/timerbus/timerbus/internal/testserver"
 )
 
 // database is an engine on which `make e2e STORE=…` and `make campaign STORE=…` run.
 type database struct {
-	// name is its product name, server its name in tools/testenv, variable the environment variable with its address.
-	name, server, variable string
+	// name is its product name, server its name in tools/testenv.
+	name, server string
 	// url creates a new database, unless the service creates its tables, and returns the store's URL.
 	url func(server, name string) (string, error)
 	// drop drops it.
@@ -42,12 +40,12 @@ func chosen() *database {
 	switch store := os.Getenv("TIMERBUS_E2E_STORE"); store {
 	case "", "postgres":
 		return &database{
-			name: "PostgreSQL", server: "postgres", variable: "TIMERBUS_TEST_POSTGRES", url: makeOnPostgres, drop: dropOnPostgres,
+			name: "PostgreSQL", server: "postgres", url: makeOnPostgres, drop: dropOnPostgres,
 			parallel: ordinary,
 		}
 	case "dynamodb":
 		return &database{
-			name: "DynamoDB", server: "dynamodbdisk", variable: "TIMERBUS_TEST_DYNAMODBDISK", url: nameOnDynamoDB,
+			name: "DynamoDB", server: "dynamodbdisk", url: nameOnDynamoDB,
 			// The tables are removed with the server.
 			drop:      func(string, string) error { return nil },
 			countless: true, repeats: true,
@@ -62,19 +60,6 @@ func chosen() *database {
 
 // onDatabase reports whether all tests run on a database, not only those of clusters: `make e2e STORE=…` sets that.
 func onDatabase() bool { return os.Getenv("TIMERBUS_E2E_STORE") != "" }
-
-// address returns the server's address. Without one the test is skipped, unless TIMERBUS_REQUIRE names it.
-func (d *database) address(t *testing.T) string {
-	t.Helper()
-	server := os.Getenv(d.variable)
-	if server == "" {
-		if slices.Contains(strings.Split(os.Getenv("TIMERBUS_REQUIRE"), ","), d.server) {
-			t.Fatalf("TIMERBUS_REQUIRE names %s, and %s is not set", d.server, d.variable)
-		}
-		t.Skipf("no %s: set %s, or run `go run ./tools/testenv --need %s -- go test …` (make test does)", d.name, d.variable, d.server)
-	}
-	return server
-}
 
 // controllable reports whether testenv started the server, so that it can be killed.
 func controllable() bool { return os.Getenv("TIMERBUS_TESTENV") != "" }
@@ -108,7 +93,7 @@ var databases atomic.Int64
 // fresh returns the store's URL of an empty database that is dropped at the end of the test.
 func (d *database) fresh(t *testing.T) string {
 	t.Helper()
-	server := d.address(t)
+	server := testserver.Address(t, d.server)
 	store, err := d.make(server)
 	if err != nil {
 		t.Fatal(err)
@@ -135,23 +120,4 @@ func nameOnDynamoDB(server, name string) (string, error) {
 	}
 	// DynamoDB Local handles one request at a time: more concurrent requests would wait there until they time out.
 	return "dynamodb://" + name + "?" + url.Values{"region": {"local"}, "endpoint": {server}, "maxRequests": {"8"}}.Encode(), nil
-}
-
-// control requests testenv to apply an action to the server's processes, such as kill/postgres.
-func control(t *testing.T, what string) {
-	t.Helper()
-	base := os.Getenv("TIMERBUS_TESTENV")
-	request, err := http.NewRequestWithContext(within(t, 3*patience), http.MethodPost, base+"/"+what, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusNoContent {
-		text, _ := io.ReadAll(response.Body)
-		t.Fatalf("testenv %s: %s %s", what, response.Status, text)
-	}
 }

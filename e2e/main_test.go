@@ -86,7 +86,7 @@ func (s *shared) start() (*harness.Service, error) {
 		if onDatabase() {
 			var store string
 			on := chosen()
-			if store, s.err = on.make(os.Getenv(on.variable)); s.err != nil {
+			if store, s.err = on.make(os.Getenv("TIMERBUS_TEST_" + strings.ToUpper(on.server))); s.err != nil {
 				return
 			}
 			options = append(options, harness.WithArgs("--store", store))

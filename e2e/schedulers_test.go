@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/timerbus/timerbus/internal/testserver"
 )
 
 // holders counts the shards that each node owns; "" counts those without an owner.
@@ -51,7 +53,7 @@ func (c *cluster) thaw(t *testing.T, frozen *member) (refused float64) {
 	deaf := c.bus.wakesAsOwner && controllable()
 	brokers := func(what string) {
 		for _, node := range c.bus.nodes {
-			control(t, what+"/"+node)
+			testserver.Control(t, what+"/"+node)
 		}
 	}
 	if deaf {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -60,7 +61,7 @@ func cases(b *testing.B, run func(b *testing.B, topic bus.Topic, mode bus.Mode, 
 		} {
 			b.Run(cluster.name+"/"+c.name, func(b *testing.B) {
 				opts := kafkabus.Options{
-					Brokers: brokers(b, cluster.name), Replicas: cluster.replicas, Prefix: prefix(), Logger: testLog(),
+					Brokers: brokers(b, cluster.name), Replicas: cluster.replicas, Prefix: prefix(), Logger: testserver.Log(),
 					AckTimeout: time.Minute, // the disk may be busy
 				}
 				remove(b, opts.Brokers, opts.Prefix)

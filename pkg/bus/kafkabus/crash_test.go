@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus/bustest"
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 )
@@ -40,11 +41,11 @@ func runCrashSuite(t *testing.T, base kafkabus.Options, nodes ...string) {
 			Remember: func() {},
 			Crash: func() {
 				for _, node := range nodes {
-					control(t, "kill/"+node)
+					testserver.Control(t, "kill/"+node)
 				}
 				var starting sync.WaitGroup
 				for _, node := range nodes { // a broker becomes ready only with a quorum
-					starting.Go(func() { control(t, "start/"+node) })
+					starting.Go(func() { testserver.Control(t, "start/"+node) })
 				}
 				starting.Wait()
 			},

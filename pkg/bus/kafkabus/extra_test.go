@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -22,7 +23,7 @@ func onBothBrokers(t *testing.T, run func(t *testing.T, opts kafkabus.Options)) 
 	t.Helper()
 	t.Run("fake", func(t *testing.T) { run(t, fakeOptions(fake(t))) })
 	t.Run("kafka", func(t *testing.T) {
-		opts := kafkabus.Options{Brokers: brokers(t, "kafka"), Prefix: prefix(), Partitions: 1, Logger: testLog()}
+		opts := kafkabus.Options{Brokers: brokers(t, "kafka"), Prefix: prefix(), Partitions: 1, Logger: testserver.Log()}
 		remove(t, opts.Brokers, opts.Prefix)
 		run(t, opts)
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/bustest"
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
@@ -37,7 +38,7 @@ func fake(tb testing.TB, opts ...kfake.Opt) *kfake.Cluster {
 
 func fakeOptions(cluster *kfake.Cluster) kafkabus.Options {
 	return kafkabus.Options{
-		Brokers: cluster.ListenAddrs(), Prefix: prefix(), Partitions: 1, Logger: testLog(),
+		Brokers: cluster.ListenAddrs(), Prefix: prefix(), Partitions: 1, Logger: testserver.Log(),
 		Session: fakeSession, Heartbeat: 50 * time.Millisecond, CommitEvery: 20 * time.Millisecond,
 	}
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
@@ -45,10 +48,10 @@ func TestLastCommitWaitsForTheRightMoment(t *testing.T) {
 func TestQueueKnowsWhatADeadOwnerMayHaveDelivered(t *testing.T) {
 	cluster := fake(t)
 	o := fakeOptions(cluster)
-	victim, heir := newLine(), connect(t, o)
-	t.Cleanup(victim.close)
+	victim, heir := testserver.NewLine(), connect(t, o)
+	t.Cleanup(victim.Close)
 	dying := o
-	dying.Client = append(dying.Client, victim.option())
+	dying.Client = append(dying.Client, kgo.Dialer(victim.Dial))
 	spec := queue
 	spec.MaxInFlight = 2
 	var bodies []string
@@ -79,7 +82,7 @@ func TestQueueKnowsWhatADeadOwnerMayHaveDelivered(t *testing.T) {
 			t.Fatalf("floor %+v", floor())
 		}
 	}
-	victim.kill()
+	victim.Kill()
 	c := consume(t, heir, queue)
 	counts := map[string]int{}
 	for len(counts) < len(bodies)-4 {

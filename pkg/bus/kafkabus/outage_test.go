@@ -3,39 +3,15 @@ package kafkabus_test
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
-	"os"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
-
-// control requests an action on a broker from testenv, such as kill/kafka3-1.
-func control(t *testing.T, what string) {
-	t.Helper()
-	base := os.Getenv("TIMERBUS_TESTENV")
-	if base == "" {
-		t.Skip("the brokers were not started by testenv, so that they cannot be killed")
-	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/"+what, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusNoContent {
-		text, _ := io.ReadAll(response.Body)
-		t.Fatalf("testenv %s: %s %s", what, response.Status, text)
-	}
-}
 
 // seen records the bodies of deliveries.
 type seen struct {
@@ -68,7 +44,7 @@ func (s *seen) all(bodies []string) bool {
 // until every partition accepts and delivers messages again on the other two. Every accepted message must be
 // delivered.
 func TestBrokersAreKilledUnderLoad(t *testing.T) {
-	opts := kafkabus.Options{Brokers: brokers(t, "kafka3"), Prefix: prefix(), Replicas: 3, Logger: testLog()}
+	opts := kafkabus.Options{Brokers: brokers(t, "kafka3"), Prefix: prefix(), Replicas: 3, Logger: testserver.Log()}
 	remove(t, opts.Brokers, opts.Prefix)
 	b := connect(t, opts)
 	got := map[bus.Topic]*seen{}
@@ -119,7 +95,7 @@ func TestBrokersAreKilledUnderLoad(t *testing.T) {
 	}
 	for node := 1; node <= 3; node++ {
 		name := fmt.Sprintf("kafka3-%d", node)
-		control(t, "kill/"+name)
+		testserver.Control(t, "kill/"+name)
 		killed := time.Now()
 		taken, rounds := map[bus.Topic]time.Duration{}, 0
 		for _, topic := range []bus.Topic{bus.Due, bus.Commands} {
@@ -153,6 +129,6 @@ func TestBrokersAreKilledUnderLoad(t *testing.T) {
 		_, err := b.Floor(t.Context(), bus.Due, queue.Group)
 		t.Logf("%s killed: due events taken after %v, commands after %v (%d calls failed), all delivered after %v, hints after %v, floor after %v (%v)",
 			name, taken[bus.Due], taken[bus.Commands], rounds, delivered, hinted, time.Since(killed), err)
-		control(t, "start/"+name)
+		testserver.Control(t, "start/"+name)
 	}
 }

@@ -16,6 +16,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -102,7 +105,7 @@ func onBrokersWithACLs(t *testing.T, run func(t *testing.T, opts kafkabus.Option
 			t.Skip("TIMERBUS_TEST_KAFKA_SASL is not set: the brokers were not started by testenv")
 		}
 		_, password, _ := strings.Cut(credentials, ":")
-		opts := kafkabus.Options{Brokers: []string{address}, Prefix: prefix(), Partitions: 1, Logger: testLog()}
+		opts := kafkabus.Options{Brokers: []string{address}, Prefix: prefix(), Partitions: 1, Logger: testserver.Log()}
 		remove(t, plain, opts.Prefix)
 		r := &rights{user: "user-" + opts.Prefix, admin: realAdmin(t, plain)}
 		opts.SASL = scramUser(t, r.admin, address, r.user, password)
@@ -277,19 +280,19 @@ func TestRefusedCommitsAreKnown(t *testing.T) {
 // TestAnOutageIsAFewLines makes all brokers unreachable, for all 48 partitions of a process that runs every service.
 func TestAnOutageIsAFewLines(t *testing.T) {
 	t.Parallel()
-	l := newLine()
-	t.Cleanup(l.close)
+	l := testserver.NewLine()
+	t.Cleanup(l.Close)
 	log := &logged{}
 	o := fakeOptions(fake(t))
 	o.Logger, o.Partitions = log.logger(), 16
-	o.Client = append(o.Client, l.option())
+	o.Client = append(o.Client, kgo.Dialer(l.Dial))
 	b := connect(t, o)
 	all := []bus.Spec{ordered, live, queue}
 	for _, spec := range all {
 		opened(t, b, spec)
 		awaitReady(t, b, spec)
 	}
-	l.kill()
+	l.Kill()
 	for _, spec := range all {
 		awaitNotReady(t, b, spec, bus.ErrUnavailable)
 	}
@@ -298,7 +301,7 @@ func TestAnOutageIsAFewLines(t *testing.T) {
 		_, _ = b.Publish(ctx, bus.Due, bus.Message{Body: []byte("x")}) // fails; the caller gets the error
 		cancel()
 	}
-	l.revive()
+	l.Revive()
 	for _, spec := range all {
 		awaitReady(t, b, spec)
 		log.await(t, "consumer recovered", "topic="+string(spec.Topic))

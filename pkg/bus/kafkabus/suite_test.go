@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/bustest"
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
@@ -29,14 +29,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// testLog discards the log unless TIMERBUS_TEST_LOG is set, because a failing check is easier to read without it.
-func testLog() *slog.Logger {
-	if os.Getenv("TIMERBUS_TEST_LOG") == "" {
-		return slog.New(slog.DiscardHandler)
-	}
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
-}
-
 // `make test-clusters` has three brokers as well.
 //
 //testenv:need kafka
@@ -44,15 +36,7 @@ func testLog() *slog.Logger {
 // brokers returns the addresses of a real cluster by its name in tools/testenv.
 func brokers(tb testing.TB, name string) []string {
 	tb.Helper()
-	variable := "TIMERBUS_TEST_" + strings.ToUpper(name)
-	if given := os.Getenv(variable); given != "" {
-		return strings.Split(given, ",")
-	}
-	if slices.Contains(strings.Split(os.Getenv("TIMERBUS_REQUIRE"), ","), name) {
-		tb.Fatalf("TIMERBUS_REQUIRE lists %s, and %s is empty", name, variable)
-	}
-	tb.Skipf("no %s: run through `go run ./tools/testenv --need %s --`", variable, name)
-	return nil
+	return strings.Split(testserver.Address(tb, name), ",")
 }
 
 // prefixes separate runs and checks on one cluster.
@@ -120,15 +104,15 @@ func remove(t bustest.T, brokers []string, prefixes ...string) {
 }
 
 func join(t bustest.T, opts kafkabus.Options) bustest.Member {
-	l := newLine()
-	t.Cleanup(l.close)
-	opts.Client = append(slices.Clone(opts.Client), l.option())
-	opts.Logger = testLog()
+	l := testserver.NewLine()
+	t.Cleanup(l.Close)
+	opts.Client = append(slices.Clone(opts.Client), kgo.Dialer(l.Dial))
+	opts.Logger = testserver.Log()
 	b, err := kafkabus.Connect(t.Context(), opts)
 	if err != nil {
 		t.Fatalf("connect: %v", err)
 	}
-	return bustest.Member{Bus: bus.Bus(b), Crash: l.kill, Isolate: l.isolate, Heal: l.heal, Break: l.cut}
+	return bustest.Member{Bus: bus.Bus(b), Crash: l.Kill, Isolate: l.Isolate, Heal: l.Heal, Break: l.Cut}
 }
 
 // removeRecords removes the messages of a topic's partition 0 before a position.

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -78,12 +81,12 @@ func (o *owned) Close(context.Context, error) error {
 func TestTakeOverTimes(t *testing.T) {
 	for _, name := range []string{"kafka", "kafka3"} {
 		t.Run(name, func(t *testing.T) {
-			opts := kafkabus.Options{Brokers: brokers(t, name), Prefix: prefix(), Logger: testLog()}
-			member := func(l *line) (*owner, func()) {
+			opts := kafkabus.Options{Brokers: brokers(t, name), Prefix: prefix(), Logger: testserver.Log()}
+			member := func(l *testserver.Line) (*owner, func()) {
 				o := opts
-				o.Client = append(slices.Clone(o.Client), l.option())
+				o.Client = append(slices.Clone(o.Client), kgo.Dialer(l.Dial))
 				b := connect(t, o)
-				t.Cleanup(l.close)
+				t.Cleanup(l.Close)
 				owner, ended := newOwner(), make(chan error, 1)
 				ctx, cancel := context.WithCancel(t.Context())
 				go func() { ended <- b.Consume(ctx, live, owner.open) }()
@@ -96,11 +99,11 @@ func TestTakeOverTimes(t *testing.T) {
 				t.Cleanup(stop)
 				return owner, stop
 			}
-			first, _ := member(newLine())
+			first, _ := member(testserver.NewLine())
 			first.await(t, 16)
 
 			start := time.Now()
-			second, leave := member(newLine())
+			second, leave := member(testserver.NewLine())
 			second.await(t, 8)
 			first.await(t, 8)
 			joined := time.Since(start)
@@ -110,12 +113,12 @@ func TestTakeOverTimes(t *testing.T) {
 			first.await(t, 16)
 			left := time.Since(start)
 
-			doomed := newLine()
+			doomed := testserver.NewLine()
 			third, _ := member(doomed)
 			third.await(t, 8)
 			first.await(t, 8)
 			start = time.Now()
-			doomed.kill()
+			doomed.Kill()
 			first.await(t, 16)
 			killed := time.Since(start)
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
@@ -31,7 +32,7 @@ func (c *counter) Close(context.Context, error) error { return nil }
 
 func connect(tb testing.TB, server *embedded.Server) *natsbus.Bus {
 	tb.Helper()
-	return connectTo(tb, natsbus.Options{InProcess: server, Logger: testLog()})
+	return connectTo(tb, natsbus.Options{InProcess: server, Logger: testserver.Log()})
 }
 
 func connectTo(tb testing.TB, opts natsbus.Options) *natsbus.Bus {
@@ -87,11 +88,11 @@ func BenchmarkBus(b *testing.B) {
 		{"nats3/commands", bus.Commands, bus.Ordered, false, "nats3", 3, 1},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			opts := natsbus.Options{Logger: testLog(), AckTimeout: time.Minute, QueueStreams: c.streams} // the disk may be busy
+			opts := natsbus.Options{Logger: testserver.Log(), AckTimeout: time.Minute, QueueStreams: c.streams} // the disk may be busy
 			if c.server == "" {
 				opts.InProcess = startServer(b, embedded.Options{NoSync: c.noSync})
 			} else {
-				opts.URL, opts.Prefix, opts.Replicas = servers(b, c.server), prefix(), c.replicas
+				opts.URL, opts.Prefix, opts.Replicas = testserver.Address(b, c.server), prefix(), c.replicas
 				remove(b, opts.URL, opts.Prefix)
 			}
 			dispatch(b, opts, "bench") // the streams of a queue are used once they have a consumer

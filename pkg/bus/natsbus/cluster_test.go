@@ -3,39 +3,15 @@ package natsbus_test
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
-	"os"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
-
-// control requests an action on a server from testenv, such as kill/nats3-1.
-func control(t *testing.T, what string) {
-	t.Helper()
-	base := os.Getenv("TIMERBUS_TESTENV")
-	if base == "" {
-		t.Skip("the servers were not started by testenv, so that they cannot be killed")
-	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/"+what, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusNoContent {
-		text, _ := io.ReadAll(response.Body)
-		t.Fatalf("testenv %s: %s %s", what, response.Status, text)
-	}
-}
 
 // seen counts deliveries by body.
 type seen struct {
@@ -62,10 +38,10 @@ func (s *seen) has(body string) bool {
 // TestServersAreKilledUnderLoad kills the servers of a cluster one after the other. Every message that was
 // acknowledged to its publisher must be delivered, in the queue and in the log, and hints must be delivered again.
 func TestServersAreKilledUnderLoad(t *testing.T) {
-	url := servers(t, "nats3")
+	url := testserver.Address(t, "nats3")
 	ours := prefix()
 	remove(t, url, ours)
-	b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: url, Prefix: ours, Replicas: 3, Logger: testLog()})
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: url, Prefix: ours, Replicas: 3, Logger: testserver.Log()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +88,7 @@ func TestServersAreKilledUnderLoad(t *testing.T) {
 		until, published := make(chan struct{}), make(chan []string)
 		go func() { published <- publish(until) }()
 		pause(t, 500*time.Millisecond)
-		control(t, "kill/"+name)
+		testserver.Control(t, "kill/"+name)
 		killed := time.Now()
 		// With two of three servers everything continues.
 		for body := "hint"; !got[bus.Shards].has(body + name); pause(t, 20*time.Millisecond) {
@@ -138,7 +114,7 @@ func TestServersAreKilledUnderLoad(t *testing.T) {
 			}
 		}
 		stalled := time.Since(killed)
-		control(t, "start/"+name)
+		testserver.Control(t, "start/"+name)
 		close(until)
 		taken := <-published
 		if len(taken) == 0 {
@@ -168,14 +144,14 @@ func TestServersAreKilledUnderLoad(t *testing.T) {
 // TestManyConnectAtOnce connects several processes to an empty cluster at the same time: each creates missing
 // streams, and none fails because of streams that other processes are creating.
 func TestManyConnectAtOnce(t *testing.T) {
-	url := servers(t, "nats3")
+	url := testserver.Address(t, "nats3")
 	for range 5 {
 		ours := prefix()
 		remove(t, url, ours)
 		var all sync.WaitGroup
 		for range 6 {
 			all.Go(func() {
-				b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: url, Prefix: ours, Replicas: 3, Logger: testLog()})
+				b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: url, Prefix: ours, Replicas: 3, Logger: testserver.Log()})
 				if err != nil {
 					t.Error(err)
 					return

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
@@ -99,7 +100,7 @@ func TestAppliedCommandsMakeRoom(t *testing.T) {
 	})
 	t.Run("nats3", func(t *testing.T) {
 		t.Parallel()
-		opts := natsbus.Options{URL: servers(t, "nats3"), Replicas: 3, Prefix: prefix()}
+		opts := natsbus.Options{URL: testserver.Address(t, "nats3"), Replicas: 3, Prefix: prefix()}
 		remove(t, opts.URL, opts.Prefix)
 		applyAndMakeRoom(t, opts, 75)
 	})

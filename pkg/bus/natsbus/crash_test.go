@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/bustest"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
@@ -32,7 +33,7 @@ const (
 
 // serve runs a server until the parent process ends, which closes stdin.
 func serve(dir string) int {
-	s, err := embedded.Start(context.Background(), embedded.Options{Dir: dir, Listen: os.Getenv(serverListen), Logger: testLog()})
+	s, err := embedded.Start(context.Background(), embedded.Options{Dir: dir, Listen: os.Getenv(serverListen), Logger: testserver.Log()})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -307,18 +308,18 @@ func TestCrashSuite(t *testing.T) {
 // TestCrashSuiteOnACluster kills all servers of a cluster, so no other test may run at the same time. Only `make
 // test-clusters` starts a cluster.
 func TestCrashSuiteOnACluster(t *testing.T) {
-	url := servers(t, "nats3")
+	url := testserver.Address(t, "nats3")
 	runCrashSuite(t, func(check bustest.T) crashable {
 		opts := natsbus.Options{URL: url, Prefix: prefix(), Replicas: 3, QueueStreams: 2}
 		remove(check, url, opts.Prefix)
 		return crashable{opts: opts, remember: func() {}, crash: func() {
 			nodes := []string{"nats3-1", "nats3-2", "nats3-3"}
 			for _, node := range nodes {
-				control(t, "kill/"+node)
+				testserver.Control(t, "kill/"+node)
 			}
 			var starting sync.WaitGroup
 			for _, node := range nodes { // a server becomes ready only with a quorum
-				starting.Go(func() { control(t, "start/"+node) })
+				starting.Go(func() { testserver.Control(t, "start/"+node) })
 			}
 			starting.Wait()
 		}}
@@ -336,7 +337,7 @@ func runCrashSuite(t *testing.T, start func(t bustest.T) crashable) {
 		server := start(t)
 		times := suiteTimes()
 		server.opts = times.With(server.opts)
-		server.opts.Partitions, server.opts.Logger = partitions, testLog()
+		server.opts.Partitions, server.opts.Logger = partitions, testserver.Log()
 		divided := server.opts.QueueStreams > 1
 		if divided {
 			dispatch(t, server.opts, "dispatcher") // streams are used once they have a consumer
@@ -402,7 +403,7 @@ func TestConsumerAheadOfItsStreamIsRecreated(t *testing.T) {
 func TestNewMessagesOfATruncatedLogAreDelivered(t *testing.T) {
 	t.Parallel()
 	server := startChild(t, filepath.Join(t.TempDir(), "server"))
-	b := connectTo(t, natsbus.Options{URL: server.url(), Partitions: 1, Logger: testLog()})
+	b := connectTo(t, natsbus.Options{URL: server.url(), Partitions: 1, Logger: testserver.Log()})
 	in := make(inbox, 100)
 	stop := consumeInto(t, b, bus.Commands, bus.Ordered, in)
 	var last bus.Position
@@ -477,7 +478,7 @@ func TestALogThatWasTruncatedAfterTheLeaseIsDetected(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := startChild(t, filepath.Join(t.TempDir(), "server"))
-			b := connectTo(t, natsbus.Options{URL: server.url(), Partitions: 1, CommitEvery: time.Hour, Logger: testLog()})
+			b := connectTo(t, natsbus.Options{URL: server.url(), Partitions: 1, CommitEvery: time.Hour, Logger: testserver.Log()})
 			w := watched{make(inbox, 100), committed, make(chan error, 100)}
 			t.Cleanup(consumeInto(t, b, bus.Commands, bus.Ordered, w))
 			say := func(body string) bus.Position {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
@@ -45,7 +46,7 @@ func publish(t *testing.T, b *natsbus.Bus, topic bus.Topic, body string) {
 
 func TestFollow(t *testing.T) {
 	server := startServer(t, embedded.Options{Listen: "127.0.0.1:0", Token: "secret"})
-	b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: server.URL(), Token: "secret", Partitions: 2, Logger: testLog()})
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: server.URL(), Token: "secret", Partitions: 2, Logger: testserver.Log()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
@@ -222,25 +223,22 @@ func TestFloorAfterPurgeAndLoss(t *testing.T) {
 
 func TestPublishWithoutServer(t *testing.T) {
 	server := startServer(t, embedded.Options{Listen: "127.0.0.1:0"})
-	p, err := newProxy(strings.TrimPrefix(server.URL(), "nats://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.close()
-	b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: p.url(), AckTimeout: 300 * time.Millisecond})
+	l := testserver.NewLine()
+	defer l.Close()
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: through(t, l, server.URL()), AckTimeout: 300 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = b.Close() }()
-	p.isolate()
+	l.Isolate()
 	if _, err := b.Publish(t.Context(), bus.Due, bus.Message{}); !errors.Is(err, bus.ErrOutcomeUnknown) {
 		t.Errorf("publishing into silence gave %v, want ErrOutcomeUnknown", err)
 	}
 	if _, err := b.Floor(timeout(t, 300*time.Millisecond), bus.Due, "g"); !errors.Is(err, bus.ErrUnavailable) {
 		t.Errorf("floor from silence gave %v, want ErrUnavailable", err)
 	}
-	p.kill()
-	p.heal()
+	l.Kill()
+	l.Heal()
 	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		_, err := b.Publish(t.Context(), bus.Due, bus.Message{})
 		if errors.Is(err, bus.ErrUnavailable) {
@@ -319,12 +317,12 @@ func TestServerRestart(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	opts := embedded.Options{Dir: t.TempDir(), Listen: address, Logger: testLog()}
+	opts := embedded.Options{Dir: t.TempDir(), Listen: address, Logger: testserver.Log()}
 	server, err := embedded.Start(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: "nats://" + address, Partitions: 2, Logger: testLog()})
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: "nats://" + address, Partitions: 2, Logger: testserver.Log()})
 	if err != nil {
 		t.Fatal(err)
 	}

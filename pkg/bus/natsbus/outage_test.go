@@ -3,7 +3,6 @@ package natsbus_test
 import (
 	"context"
 	"errors"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/timerbus/timerbus/internal/outage/outagetest"
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
 )
@@ -19,17 +19,11 @@ import (
 // service and publishes during the outage. Errors must state the cause in plain words.
 func TestAnOutageIsAFewLines(t *testing.T) {
 	t.Parallel()
-	target, err := url.Parse(ownServer(t, func(*server.Options) {}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := newProxy(target.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.close)
+	l := testserver.NewLine()
+	t.Cleanup(l.Close)
+	url := through(t, l, ownServer(t, func(*server.Options) {}))
 	var log outagetest.Log
-	b := connectTo(t, natsbus.Options{URL: p.url(), Logger: log.Logger(), LeaseTTL: 2 * time.Second})
+	b := connectTo(t, natsbus.Options{URL: url, Logger: log.Logger(), LeaseTTL: 2 * time.Second})
 	modes := map[bus.Topic]bus.Mode{bus.Commands: bus.Ordered, bus.Shards: bus.Live, bus.Due: bus.Queue}
 	awaitReady := func() {
 		t.Helper()
@@ -51,7 +45,7 @@ func TestAnOutageIsAFewLines(t *testing.T) {
 		t.Fatalf("logged before the outage: %q", lines)
 	}
 
-	p.kill()
+	l.Kill()
 	for end := time.Now().Add(6 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		for _, topic := range []bus.Topic{bus.Due, bus.Shards} {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -68,7 +62,7 @@ func TestAnOutageIsAFewLines(t *testing.T) {
 			t.Fatalf("floor: %v, want ErrUnavailable in plain words", err)
 		}
 	}
-	p.revive()
+	l.Revive()
 	awaitReady()
 
 	var lines []string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
@@ -17,7 +18,7 @@ import (
 
 func connected(t *testing.T, server *embedded.Server) *natsbus.Bus {
 	t.Helper()
-	b, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server, Prefix: "ours", Partitions: 2, Logger: testLog()})
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server, Prefix: "ours", Partitions: 2, Logger: testserver.Log()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func TestTopicsThatCannotBeAUsersOwn(t *testing.T) {
 func TestAnotherClustersTopicsAreNobodysOwn(t *testing.T) {
 	server := startServer(t, embedded.Options{NoSync: true})
 	b := connected(t, server)
-	other, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server, Prefix: "theirs", Partitions: 2, Logger: testLog()})
+	other, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server, Prefix: "theirs", Partitions: 2, Logger: testserver.Log()})
 	if err != nil {
 		t.Fatal(err)
 	}

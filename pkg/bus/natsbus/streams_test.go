@@ -15,6 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/bustest"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
@@ -102,7 +103,7 @@ func dueFloors(t *testing.T, b *natsbus.Bus) bus.Floors {
 func TestDueEventsAreDividedAmongStreams(t *testing.T) {
 	server := startServer(t, embedded.Options{})
 	_, js := raw(t, server)
-	opts := natsbus.Options{InProcess: server, QueueStreams: 4, Partitions: 8, Logger: testLog()}
+	opts := natsbus.Options{InProcess: server, QueueStreams: 4, Partitions: 8, Logger: testserver.Log()}
 	b := connectTo(t, opts)
 	early := publishDue(t, b, eachPartition(8, "early")...)
 	want := map[string]uint64{"timerbus-due": 8, "timerbus-due-1": 0, "timerbus-due-2": 0, "timerbus-due-3": 0}
@@ -143,7 +144,7 @@ func TestTheNumberOfDueStreamsChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := startServer(t, embedded.Options{NoSync: true})
-			opts := natsbus.Options{InProcess: server, Partitions: partitions, Logger: testLog()}
+			opts := natsbus.Options{InProcess: server, Partitions: partitions, Logger: testserver.Log()}
 			for _, number := range []int{1, 4, 2, 8, 3, 1} {
 				opts.QueueStreams = number
 				dispatch(t, opts, "g")
@@ -195,7 +196,7 @@ func TestRunningProcessesReadStreamsThatAreAdded(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, embedded.Options{})
 	_, js := raw(t, server)
-	opts := natsbus.Times{LookEvery: 100 * time.Millisecond}.With(natsbus.Options{InProcess: server, Partitions: 8, Logger: testLog()})
+	opts := natsbus.Times{LookEvery: 100 * time.Millisecond}.With(natsbus.Options{InProcess: server, Partitions: 8, Logger: testserver.Log()})
 	old := connectTo(t, opts)
 	in := consume(t, old, bus.Due, bus.Queue)
 	publishDue(t, old, eachPartition(8, "old")...)
@@ -266,7 +267,7 @@ func TestABacklogOfOneStreamDelaysNoOther(t *testing.T) {
 	for _, window := range []int{256, 8} {
 		t.Run(fmt.Sprint(window), func(t *testing.T) {
 			server := startServer(t, embedded.Options{})
-			opts := natsbus.Options{InProcess: server, QueueStreams: 4, Partitions: 4, Logger: testLog()}
+			opts := natsbus.Options{InProcess: server, QueueStreams: 4, Partitions: 4, Logger: testserver.Log()}
 			dispatch(t, opts, "g")
 			b := connectTo(t, opts)
 			publishDue(t, b, slices.Repeat([]bus.Message{{Partition: 0}}, 3000)...)
@@ -343,7 +344,7 @@ func TestADataFolderOfAnEarlierReleaseIsTakenOver(t *testing.T) {
 			if state := before.CachedInfo().State; state.Msgs != 40 || state.FirstSeq != 21 {
 				t.Fatalf("the folder has %+v, want 40 messages from 21", state)
 			}
-			b := connectTo(t, natsbus.Options{InProcess: server, QueueStreams: streams, Logger: testLog()})
+			b := connectTo(t, natsbus.Options{InProcess: server, QueueStreams: streams, Logger: testserver.Log()})
 			for p, f := range dueFloors(t, b) {
 				if f.Floor.Offset != 21 || f.Depth == 0 || !f.Floor.Before(f.End) {
 					t.Errorf("partition %d: floor %+v, want it at the first message that is left", p, f)

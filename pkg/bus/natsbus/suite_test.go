@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/bustest"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
@@ -48,17 +48,9 @@ func suiteTimes() natsbus.Times {
 	return natsbus.Times{}
 }
 
-// testLog discards the log unless TIMERBUS_TEST_LOG is set, because a failing check is easier to read without it.
-func testLog() *slog.Logger {
-	if os.Getenv("TIMERBUS_TEST_LOG") == "" {
-		return slog.New(slog.DiscardHandler)
-	}
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
-}
-
 func startServer(tb testing.TB, opts embedded.Options) *embedded.Server {
 	tb.Helper()
-	opts.Logger = testLog()
+	opts.Logger = testserver.Log()
 	if opts.Dir == "" {
 		opts.Dir = tb.TempDir()
 	}
@@ -94,30 +86,16 @@ func TestSuite(t *testing.T) {
 	})
 	t.Run("nats", func(t *testing.T) {
 		t.Parallel()
-		runSuite(t, natsbus.Options{URL: servers(t, "nats")}, natsbus.Times{})
+		runSuite(t, natsbus.Options{URL: testserver.Address(t, "nats")}, natsbus.Times{})
 	})
 	t.Run("nats3", func(t *testing.T) {
 		t.Parallel()
-		runSuite(t, natsbus.Options{URL: servers(t, "nats3"), Replicas: 3, QueueStreams: 1}, natsbus.Times{})
+		runSuite(t, natsbus.Options{URL: testserver.Address(t, "nats3"), Replicas: 3, QueueStreams: 1}, natsbus.Times{})
 	})
 	t.Run("nats3/streams", func(t *testing.T) {
 		t.Parallel()
-		runSuite(t, natsbus.Options{URL: servers(t, "nats3"), Replicas: 3, QueueStreams: 4}, natsbus.Times{})
+		runSuite(t, natsbus.Options{URL: testserver.Address(t, "nats3"), Replicas: 3, QueueStreams: 4}, natsbus.Times{})
 	})
-}
-
-// servers returns the URL of a real server or cluster by its name in tools/testenv.
-func servers(tb testing.TB, name string) string {
-	tb.Helper()
-	variable := "TIMERBUS_TEST_" + strings.ToUpper(name)
-	if given := os.Getenv(variable); given != "" {
-		return given
-	}
-	if slices.Contains(strings.Split(os.Getenv("TIMERBUS_REQUIRE"), ","), name) {
-		tb.Fatalf("TIMERBUS_REQUIRE lists %s, and %s is empty", name, variable)
-	}
-	tb.Skipf("no %s: run through `go run ./tools/testenv --need %s --`", variable, name)
-	return ""
 }
 
 // prefixes separate runs and checks on one server.
@@ -130,7 +108,7 @@ func prefix() string {
 func runSuite(t *testing.T, base natsbus.Options, times natsbus.Times) {
 	t.Helper()
 	base = times.With(base)
-	base.Logger = testLog()
+	base.Logger = testserver.Log()
 	t.Run("checks", func(t *testing.T) {
 		bustest.Run(t, bustest.Options{}, func(t bustest.T, partitions int) bustest.System {
 			ours, theirs := base, base
@@ -227,16 +205,11 @@ func removeStreams(ctx context.Context, url string, prefixes []string) error {
 }
 
 func join(t bustest.T, opts natsbus.Options) bustest.Member {
-	// Every server that a member may connect to is behind a proxy of this test.
-	var all proxies
+	l := testserver.NewLine()
+	t.Cleanup(l.Close)
 	var urls []string
-	for address := range strings.SplitSeq(strings.TrimPrefix(opts.URL, "nats://"), ",") {
-		p, err := newProxy(address)
-		if err != nil {
-			t.Fatalf("proxy: %v", err)
-		}
-		t.Cleanup(p.close)
-		all, urls = append(all, p), append(urls, p.url())
+	for server := range strings.SplitSeq(strings.TrimPrefix(opts.URL, "nats://"), ",") {
+		urls = append(urls, through(t, l, server))
 	}
 	opts.URL = strings.Join(urls, ",")
 	opts.Connection = append(slices.Clone(opts.Connection), nats.IgnoreDiscoveredServers())
@@ -244,19 +217,15 @@ func join(t bustest.T, opts natsbus.Options) bustest.Member {
 	if err != nil {
 		t.Fatalf("connect: %v", err)
 	}
-	return bustest.Member{
-		Bus: bus.Bus(b), Crash: all.each((*proxy).kill), Isolate: all.each((*proxy).isolate),
-		Heal: all.each((*proxy).heal), Break: all.each((*proxy).cut),
-	}
+	return bustest.Member{Bus: bus.Bus(b), Crash: l.Kill, Isolate: l.Isolate, Heal: l.Heal, Break: l.Cut}
 }
 
-// proxies are the proxies of one member.
-type proxies []*proxy
-
-func (p proxies) each(do func(*proxy)) func() {
-	return func() {
-		for _, one := range p {
-			do(one)
-		}
+// through returns the URL of a server on a line.
+func through(t bustest.T, l *testserver.Line, server string) string {
+	t.Helper()
+	address, err := l.Listen(t.Context(), strings.TrimPrefix(server, "nats://"))
+	if err != nil {
+		t.Fatalf("listen: %v", err)
 	}
+	return "nats://" + address
 }

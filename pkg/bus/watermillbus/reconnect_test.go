@@ -12,6 +12,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill"
 	"github.com/ThreeDotsLabs/watermill/message"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
 )
 
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 // server is restarted twice, and every message whose Publish succeeded must be received.
 func TestNothingIsLostOverRestarts(t *testing.T) {
 	const publishers, each = 20, 100
-	opts := embedded.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", NoSync: true, Logger: testLog()}
+	opts := embedded.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", NoSync: true, Logger: testserver.Log()}
 	server, err := embedded.Start(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)

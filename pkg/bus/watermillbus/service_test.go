@@ -6,6 +6,7 @@ import (
 
 	"github.com/ThreeDotsLabs/watermill/message"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
 	"github.com/timerbus/timerbus/pkg/bus/watermillbus"
 	"github.com/timerbus/timerbus/pkg/client"
@@ -17,7 +18,7 @@ import (
 // on a user topic, and their results too.
 func TestWithAService(t *testing.T) {
 	service := timertest.Start(t, timertest.WithNATS())
-	b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: service.NATSURL, Partitions: 4, Logger: testLog()})
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{URL: service.NATSURL, Partitions: 4, Logger: testserver.Log()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,7 @@ func TestWithAService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subscriber, err := watermillbus.NewSubscriber(watermillbus.SubscriberConfig{Bus: b, ConsumerGroup: "handlers", Logger: testLog()})
+	subscriber, err := watermillbus.NewSubscriber(watermillbus.SubscriberConfig{Bus: b, ConsumerGroup: "handlers", Logger: testserver.Log()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,9 +2,7 @@ package watermillbus_test
 
 import (
 	"fmt"
-	"log/slog"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/pubsub/tests"
 	"github.com/twmb/franz-go/pkg/kfake" //nolint:depguard // the fake broker is under the adapter, not in it
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 	"github.com/timerbus/timerbus/pkg/bus/membus"
@@ -72,7 +71,7 @@ func pair(t *testing.T, b bus.Bus, group string) (*watermillbus.Publisher, *wate
 	if err != nil {
 		t.Fatal(err)
 	}
-	subscriber, err := watermillbus.NewSubscriber(watermillbus.SubscriberConfig{Bus: b, ConsumerGroup: group, NackPause: 10 * time.Millisecond, Logger: testLog()})
+	subscriber, err := watermillbus.NewSubscriber(watermillbus.SubscriberConfig{Bus: b, ConsumerGroup: group, NackPause: 10 * time.Millisecond, Logger: testserver.Log()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,18 +92,18 @@ func TestSuiteOnMemory(t *testing.T) {
 func TestSuiteOnJetStream(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) {
 		// Without fsync, because a dozen concurrent tests would wait for the disk.
-		server, err := embedded.Start(t.Context(), embedded.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", NoSync: true, Logger: testLog()})
+		server, err := embedded.Start(t.Context(), embedded.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", NoSync: true, Logger: testserver.Log()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(server.Close)
 		runSuite(t, sized(features), onJetStream(server.URL()))
 	})
-	t.Run("nats", func(t *testing.T) { runSuite(t, sized(features), onJetStream(address(t, "nats"))) })
+	t.Run("nats", func(t *testing.T) { runSuite(t, sized(features), onJetStream(testserver.Address(t, "nats"))) })
 }
 
 func onJetStream(url string) func(t *testing.T) bus.Bus {
-	opts := natsbus.Options{URL: url, Prefix: prefix(), Partitions: 1, Logger: testLog()}
+	opts := natsbus.Options{URL: url, Prefix: prefix(), Partitions: 1, Logger: testserver.Log()}
 	return func(t *testing.T) bus.Bus {
 		t.Helper()
 		b, err := natsbus.Connect(t.Context(), opts)
@@ -125,11 +124,13 @@ func TestSuiteOnKafka(t *testing.T) {
 		t.Cleanup(cluster.Close)
 		runSuite(t, sized(features), onKafka(cluster.ListenAddrs()))
 	})
-	t.Run("kafka", func(t *testing.T) { runSuite(t, sized(features), onKafka(strings.Split(address(t, "kafka"), ","))) })
+	t.Run("kafka", func(t *testing.T) {
+		runSuite(t, sized(features), onKafka(strings.Split(testserver.Address(t, "kafka"), ",")))
+	})
 }
 
 func onKafka(brokers []string) func(t *testing.T) bus.Bus {
-	opts := kafkabus.Options{Brokers: brokers, Prefix: prefix(), Partitions: 1, Logger: testLog()}
+	opts := kafkabus.Options{Brokers: brokers, Prefix: prefix(), Partitions: 1, Logger: testserver.Log()}
 	return func(t *testing.T) bus.Bus {
 		t.Helper()
 		b, err := kafkabus.Connect(t.Context(), opts)
@@ -141,27 +142,5 @@ func onKafka(brokers []string) func(t *testing.T) bus.Bus {
 	}
 }
 
-// address returns the address of a real server by its name in tools/testenv.
-func address(tb testing.TB, name string) string {
-	tb.Helper()
-	variable := "TIMERBUS_TEST_" + strings.ToUpper(name)
-	if given := os.Getenv(variable); given != "" {
-		return given
-	}
-	if slices.Contains(strings.Split(os.Getenv("TIMERBUS_REQUIRE"), ","), name) {
-		tb.Fatalf("TIMERBUS_REQUIRE lists %s, and %s is empty", name, variable)
-	}
-	tb.Skipf("no %s: run through `go run ./tools/testenv --need %s --`", variable, name)
-	return ""
-}
-
 // prefix separates runs on one server.
 func prefix() string { return fmt.Sprintf("w%x", time.Now().UnixNano()) }
-
-// testLog discards the log unless TIMERBUS_TEST_LOG is set, because a failing test is easier to read without it.
-func testLog() *slog.Logger {
-	if os.Getenv("TIMERBUS_TEST_LOG") == "" {
-		return slog.New(slog.DiscardHandler)
-	}
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
-}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/store/dynamostore"
 )
 
@@ -30,8 +29,7 @@ func TestMain(m *testing.M) {
 }
 
 // server is a DynamoDB on which tests create tables. If TIMERBUS_TEST_DYNAMODB has an endpoint, which tools/testenv
-// sets, it is DynamoDB Local. "aws" means the real service, with region and credentials as the SDK finds them. If
-// TIMERBUS_REQUIRE lists the server and it is not available, the test fails.
+// sets, it is DynamoDB Local. "aws" means the real service, with region and credentials as the SDK finds them.
 type server struct {
 	endpoint    string
 	region      string
@@ -40,16 +38,11 @@ type server struct {
 
 func theServer(tb testing.TB) server {
 	tb.Helper()
-	switch address := os.Getenv("TIMERBUS_TEST_DYNAMODB"); {
-	case address == "aws":
+	address := testserver.Address(tb, "dynamodb")
+	if address == "aws" {
 		return server{}
-	case address != "":
-		return server{address, "eu-central-1", credentials.NewStaticCredentialsProvider("test", "test", "")}
-	case slices.Contains(strings.Split(os.Getenv("TIMERBUS_REQUIRE"), ","), "dynamodb"):
-		tb.Fatal("TIMERBUS_REQUIRE lists dynamodb, but its address is not in the environment")
 	}
-	tb.Skip("no DynamoDB: run `make test PKG=./pkg/store/dynamostore`, which starts DynamoDB Local")
-	return server{}
+	return server{address, "eu-central-1", credentials.NewStaticCredentialsProvider("test", "test", "")}
 }
 
 func (s server) options(table string) dynamostore.Options {

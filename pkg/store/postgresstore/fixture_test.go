@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -22,21 +23,11 @@ const now = timer.Millis(1_800_000_000_000)
 
 var block = shard.Block{Base: 0, Count: 16}
 
-// eachServer runs a subtest on every available server. server_test.go documents which servers are required.
+// eachServer runs a subtest on every server.
 func eachServer(t *testing.T, run func(t *testing.T, address string)) {
 	t.Helper()
-	found := false
-	for name, address := range map[string]string{
-		"postgres":   os.Getenv("TIMERBUS_TEST_POSTGRES"),
-		"postgres15": os.Getenv("TIMERBUS_TEST_POSTGRES15"),
-	} {
-		if address != "" {
-			found = true
-			t.Run(name, func(t *testing.T) { run(t, address) })
-		}
-	}
-	if !found {
-		t.Skip("no PostgreSQL: run `make test PKG=./pkg/store/postgresstore`, which starts some")
+	for _, name := range []string{"postgres", "postgres15"} {
+		t.Run(name, func(t *testing.T) { run(t, testserver.Address(t, name)) })
 	}
 }
 
