@@ -4,6 +4,6 @@
 // It is pure: no I/O, no clock, no goroutine and no lock. The dispatcher calls it under one lock, passes the time, and
 // carries out its decisions. It imports the contracts for their types.
 //
-// Read ticket.go (the stages of one delivery), then queue.go (the admission queue), limiter.go (hosts and their
-// circuits), share.go (namespaces, and drain rates) and quarantine.go.
+// Read ticket.go (the stages of one delivery), then queue.go (the admission queue), limiter.go (permits of hosts), hosts.go,
+// circuit.go, share.go (namespaces, and drain rates) and quarantine.go.
 package admission
