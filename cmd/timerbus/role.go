@@ -53,6 +53,13 @@ or a line of the YAML file that --config names, in this order of precedence. doc
 	if role != node.Ingest {
 		c.Flags().Lookup("listen").Usage = "address of /healthz, /readyz and /metrics, host:port"
 	}
+	if role == node.Scheduler {
+		// It accepts these settings, so that all roles can have the same ones, and ignores them.
+		for _, flag := range []string{"callback-allow", "callback-proxy", "secret-key"} {
+			c.Flags().Lookup(flag).Hidden = true
+		}
+		c.Long += " A scheduler\nignores the settings of callbacks and secrets."
+	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return p.start(c.Context(), role, func() (process.Config, error) {
 			config, err := settings()

@@ -42,6 +42,7 @@ func (o *session) claim(ctx context.Context, shards []shard.ID) (claims, error) 
 	return c, nil
 }
 
+// addClaims adds the claimed shards to the partition, and has the remaining ones claimed again.
 func (o *session) addClaims(c claims) {
 	now := o.config.Clock()
 	taken := 0
@@ -52,7 +53,7 @@ func (o *session) addClaims(c claims) {
 			continue
 		}
 		taken++
-		name := "" // a refresh of the directory has removed the namespace
+		name := "" // if a refresh has removed the namespace from the directory
 		if ns := o.config.Directory.OfShard(claimed.Claim.Shard); ns != nil {
 			name = ns.Name
 		}

@@ -19,23 +19,23 @@ type sweep struct {
 	now   timer.Millis
 	// walks has a walk for each shard, except for shards that the store could not serve.
 	walks map[shard.ID]*walk
+	// found has the rows to publish, at most 2 × SweepPublish. cut: there were more than SweepPublish.
 	found []store.DueRow
-	// cut: it found more than SweepPublish.
-	cut bool
-	// read and queued are numbers of rows.
+	cut   bool
+	// read counts the rows that it has read, queued those that it has queued for publication.
 	read, queued int
 }
 
 // walk is the part of a sweep in one shard.
 type walk struct {
 	claim store.Claim
-	// It covers the keys after from, up to upto.
+	// The walk covers the keys after from, up to upto.
 	from, upto store.Key
-	// read is R at its beginning. Beyond R the walk ends after one page.
+	// read is the shard's read cursor (R) at the start of the walk. Beyond it, the walk ends after one page.
 	read store.Key
-	// full: it began at the first key.
+	// full: the walk begins at the first key.
 	full bool
-	// first is the key of the first row that it found, if occupied.
+	// first is the key of the first row found; occupied: there is one.
 	first    store.Key
 	occupied bool
 }
