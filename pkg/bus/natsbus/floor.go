@@ -82,12 +82,7 @@ type queuePart struct {
 	subjects   map[string]uint64 // number of messages by subject
 }
 
-// queuePart requests the stream's state and then the consumer's. The consumer's pending counts are newer than the
-// stream's state, so if they are zero, everything before the stream's end is acknowledged.
-//
-// The first message of a work-queue stream alone is not a floor. A killed server restores messages whose removal was
-// not on disk yet. If they are at or below the consumer's ack floor, the consumer never delivers them; repair removes
-// them.
+// queuePart requests the stream's state and then the consumer's.
 func (b *Bus) queuePart(ctx context.Context, s *stream, group string) (*queuePart, error) {
 	part := &queuePart{stream: s}
 	info, err := b.info(ctx, s)
@@ -97,16 +92,31 @@ func (b *Bus) queuePart(ctx context.Context, s *stream, group string) (*queuePar
 	if err != nil {
 		return nil, err
 	}
-	part.end, part.subjects = info.State.LastSeq+1, info.State.Subjects
-	part.first, part.depth, part.waiting = info.State.FirstSeq, int(info.State.Msgs), int(info.State.Msgs)
 	consumer, err := b.consumer(ctx, s, durableName(group))
-	switch {
-	case errors.Is(err, jetstream.ErrConsumerNotFound): // the group has never consumed
-	case err != nil:
+	if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) { // without a consumer, the group has never consumed
 		return nil, err
-	default:
+	}
+	part.count(&info.State, consumer)
+	return part, nil
+}
+
+// count sets the numbers of messages from the stream's state and the consumer's, which is nil if there is none. The
+// consumer's state must be newer.
+//
+// The consumer's number of undelivered messages may be smaller than the truth: the server counts a message some time after
+// it has acknowledged the publish, and in a cluster the consumer's leader may not have received it yet. Therefore the
+// messages of the stream after the last delivered one count as undelivered.
+//
+// The first message of a work-queue stream alone is not a floor. A killed server restores messages whose removal was
+// not on disk yet. If they are at or below the consumer's ack floor, the consumer never delivers them; repair removes
+// them.
+func (part *queuePart) count(stream *jetstream.StreamState, consumer *jetstream.ConsumerInfo) {
+	part.end, part.subjects = stream.LastSeq+1, stream.Subjects
+	part.first, part.depth, part.waiting = stream.FirstSeq, int(stream.Msgs), int(stream.Msgs)
+	if consumer != nil {
 		part.first = max(part.first, consumer.AckFloor.Stream+1)
-		part.waiting = int(consumer.NumPending)
+		undelivered := min(stream.Msgs, stream.LastSeq-min(stream.LastSeq, consumer.Delivered.Stream))
+		part.waiting = int(max(consumer.NumPending, undelivered))
 		part.depth = consumer.NumAckPending + part.waiting
 	}
 	if part.depth == 0 {
@@ -114,7 +124,6 @@ func (b *Bus) queuePart(ctx context.Context, s *stream, group string) (*queuePar
 	}
 	// The depth may include messages that are newer than the stream's state.
 	part.end = max(part.end, part.first+uint64(min(part.depth, 1)))
-	return part, nil
 }
 
 // remaining returns how many of the partition's messages may be unacknowledged.
