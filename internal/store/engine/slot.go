@@ -271,7 +271,7 @@ func AttemptOf(now timer.Millis, f *store.Finish) *Attempt {
 		},
 		UpdatedAt: now, ExpiresAt: ExpiresAt(&f.Record),
 	}
-	switch f.Kind { //nolint:exhaustive // the others need neither
+	switch f.Kind { //nolint:exhaustive // for other kinds both are zero
 	case store.FinishRescheduled, store.FinishRetry:
 		a.NextAt = f.NextAt
 	case store.FinishDead:
