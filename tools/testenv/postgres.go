@@ -102,10 +102,11 @@ func unpackTxz(ctx context.Context, file *zip.File, folder string) error {
 }
 
 func (s *site) startPostgres(ctx context.Context, bin string) (string, error) {
-	bin, err := s.reachable(bin)
+	home, err := s.reachable(filepath.Dir(bin), "bin/postgres")
 	if err != nil {
 		return "", err
 	}
+	bin = filepath.Join(home, "bin")
 	data := filepath.Join(s.folder, "data")
 	err = s.once(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	if err != nil {
@@ -145,16 +146,21 @@ func postgresReady(data string, pid int) error {
 	return nil
 }
 
-// reachable returns the folder of a server's programs. If the user who runs servers cannot access it, for example
-// in root's home, it returns the folder of a copy of the whole installation.
-func (s *site) reachable(bin string) (string, error) {
+// reachable returns the folder of an installation. If the user who runs servers cannot run the program in it, for example
+// because the folder is in root's home, it returns the folder of a copy.
+func (s *site) reachable(home, program string) (string, error) {
 	who, err := unprivileged()
-	if err != nil || who == nil || s.once(context.Background(), filepath.Join(bin, "postgres"), "--version") == nil {
-		return bin, err
+	if err != nil || who == nil || s.canRun(filepath.Join(home, program)) {
+		return home, err
 	}
-	home := filepath.Join(s.folder, "installation")
-	if err := os.CopyFS(home, os.DirFS(filepath.Dir(bin))); err != nil {
+	copied := filepath.Join(s.folder, "installation")
+	if err := os.CopyFS(copied, os.DirFS(home)); err != nil {
 		return "", fmt.Errorf("copy programs to a folder that the user nobody can access: %w", err)
 	}
-	return filepath.Join(home, "bin"), nil
+	return copied, nil
+}
+
+// canRun reports whether the user who runs servers may execute a program.
+func (s *site) canRun(path string) bool {
+	return s.once(context.Background(), "/usr/bin/test", "-x", path) == nil
 }

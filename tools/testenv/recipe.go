@@ -28,6 +28,8 @@ func recipes() []recipe {
 		dynamodbdisk(),
 		nats(),
 		nats3(),
+		mariadb(),
+		mysql(),
 		redis(),
 		tlc(),
 	}
