@@ -56,6 +56,19 @@ type Attempt struct {
 	Recent bool
 }
 
+// End returns the timer after an attempt that has ended it.
+func (a *Attempt) End() timer.Timer {
+	t := a.Timer
+	t.Status = timer.StatusDone
+	if a.Outcome == store.OutcomeDead {
+		t.Status = timer.StatusDead
+	}
+	t.Attempts, t.Starts = a.Attempt, 0
+	t.ExecutedAt, t.LastStatus, t.LastError = a.StartedAt, a.StatusCode, a.Error
+	t.UpdatedAt, t.PlannedAt = a.UpdatedAt, t.DueAt
+	return t
+}
+
 // attemptKey is the unique key in a timer's history.
 type attemptKey struct {
 	generation timer.Generation

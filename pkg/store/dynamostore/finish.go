@@ -123,29 +123,16 @@ func stands(r *row, found bool, guard store.Guard) error {
 	return nil
 }
 
-// conclude writes the row after the attempt and, if keep is set, its history.
+// conclude writes the row after the attempt and, if keep is set, its history. The guard holds for the row.
 func (s *Store) conclude(ctx context.Context, now timer.Millis, f *store.Finish, was *timer.Timer, keep bool) ([]obstacle, error) {
-	t := *was
-	t.UpdatedAt = now
-	gone := f.Kind == store.FinishDone || f.Kind == store.FinishDead
-	switch f.Kind {
-	case store.FinishRescheduled:
-		tell(&t, &f.Record)
-		engine.Revive(&t, now, f.Next)
-		t.ExecuteAt = f.NextAt
-		t.DueAt = engine.DueAt(now, f.NextAt, f.NextAt)
-		t.PlannedAt = t.DueAt
-	case store.FinishRetry:
-		tell(&t, &f.Record)
-		t.Status = timer.StatusRetrying
-		t.Revision = f.Next
-		t.DueAt = engine.DueAt(now, t.ExecuteAt, f.NextAt)
-		t.PlannedAt = t.DueAt
-	default: // the row is deleted
+	slot := engine.Slot{Ref: f.Ref}
+	slot.Read(engine.Row{Timer: *was})
+	if err := slot.Finish(now, f); err != nil {
+		return nil, err
 	}
 	only := still(was)
 	moved := types.TransactWriteItem{}
-	if gone {
+	if slot.Is == nil {
 		moved.Delete = &types.Delete{
 			TableName: &s.options.Table, Key: timerKey(f.Ref), ConditionExpression: &only.holds,
 			ExpressionAttributeNames: names(only.holds), ExpressionAttributeValues: only.values,
@@ -153,7 +140,7 @@ func (s *Store) conclude(ctx context.Context, now timer.Millis, f *store.Finish,
 		}
 	} else {
 		moved.Put = &types.Put{
-			TableName: &s.options.Table, Item: rowItem(f.Ref, &t), ConditionExpression: &only.holds,
+			TableName: &s.options.Table, Item: rowItem(f.Ref, &slot.Is.Timer), ConditionExpression: &only.holds,
 			ExpressionAttributeNames: names(only.holds), ExpressionAttributeValues: only.values,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}
@@ -165,7 +152,7 @@ func (s *Store) conclude(ctx context.Context, now timer.Millis, f *store.Finish,
 		if err != nil {
 			return nil, err
 		}
-		left := s.leaves(now, was, f, finishedAt)
+		left := s.leaves(slot.Attempts()[0], finishedAt)
 		items = append(items, types.TransactWriteItem{Put: &types.Put{
 			TableName: &s.options.History, Item: left.item, ConditionExpression: aws.String(givesWay),
 			ExpressionAttributeNames:  names(givesWay),

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -202,65 +203,41 @@ type left struct {
 	mark *types.TransactWriteItem // the outbox item of a dead timer
 }
 
-// leaves returns the history of an outcome. t is the row before it.
-func (s *Store) leaves(now timer.Millis, t *timer.Timer, f *store.Finish, finishedAt timer.Millis) left {
+// leaves returns the history of an attempt.
+func (s *Store) leaves(a *engine.Attempt, finishedAt timer.Millis) left {
 	var it item
-	outcome := store.OutcomeFailed
-	switch f.Kind {
-	case store.FinishDone, store.FinishDead:
-		end := *t
-		end.UpdatedAt, end.PlannedAt = now, end.DueAt
-		tell(&end, &f.Record)
-		end.Status, outcome = timer.StatusDone, store.OutcomeDone
-		if f.Kind == store.FinishDead {
-			end.Status, outcome = timer.StatusDead, store.OutcomeDead
-		} else {
-			end.Payload = nil // the contract allows engines to omit it
-		}
+	if a.Outcome == store.OutcomeDone || a.Outcome == store.OutcomeDead {
+		end := a.End()
 		it = timerItem(&end)
-	default:
-		if f.Kind == store.FinishRescheduled {
-			outcome = store.OutcomeRescheduled
-		}
+	} else {
 		it = item{}
-		it.int(attrGeneration, int64(t.Generation))
-		it.int(attrAttempts, int64(f.Record.Attempt))
-		it.time(attrExecuteAt, t.ExecuteAt)
-		it.time(attrExecutedAt, f.Record.StartedAt)
-		it.int(attrLastStatus, int64(f.Record.StatusCode))
-		it.text(attrLastError, store.CutError(f.Record.Error))
-		it.text(attrCorr, t.CorrelationID)
-		it.time(attrNextAt, f.NextAt)
+		it.int(attrGeneration, int64(a.Generation))
+		it.int(attrAttempts, int64(a.Attempt))
+		it.time(attrExecuteAt, a.Timer.ExecuteAt)
+		it.time(attrExecutedAt, a.StartedAt)
+		it.int(attrLastStatus, int64(a.StatusCode))
+		it.text(attrLastError, a.Error)
+		it.text(attrCorr, a.Timer.CorrelationID)
+		it.time(attrNextAt, a.NextAt)
 	}
-	it.text(attrOutcome, string(outcome))
+	it.text(attrOutcome, string(a.Outcome))
 	it.time(attrFinishedAt, finishedAt)
-	expires := f.Record.FinishedAt.Add(f.Record.KeepFor)
-	it[attrExpires] = number(expires)
-	maps.Copy(it, historyKey(f.Ref, t.Generation, f.Record.Attempt))
-	if outcome != store.OutcomeDead {
-		it[attrTTL] = number(ttl(expires))
+	it[attrExpires] = number(a.ExpiresAt)
+	maps.Copy(it, historyKey(a.Ref, a.Generation, a.Attempt))
+	if a.MarkedAt == 0 {
+		it[attrTTL] = number(ttl(a.ExpiresAt))
 		return left{item: it}
 	}
-	it[attrMarkedAt] = number(now)
+	it[attrMarkedAt] = number(a.MarkedAt)
 	return left{item: it, mark: s.putMark(&store.OutboxID{
-		Ref: f.Ref, Status: timer.StatusDead, Generation: t.Generation, Attempt: f.Record.Attempt,
-	}, now)}
+		Ref: a.Ref, Status: timer.StatusDead, Generation: a.Generation, Attempt: a.Attempt,
+	}, a.MarkedAt)}
 }
 
 // ttl returns the first second in which an item has expired.
 func ttl(expires timer.Millis) int64 {
 	const second = 1000
 	return int64(expires+second-1) / second
-}
-
-// tell writes the result of an attempt into the timer. It resets the starts, because the timer did not kill its
-// dispatcher.
-func tell(t *timer.Timer, r *store.Record) {
-	t.Attempts = r.Attempt
-	t.Starts = 0
-	t.ExecutedAt = r.StartedAt
-	t.LastStatus = r.StatusCode
-	t.LastError = store.CutError(r.Error)
 }
 
 // Purge implements store.Outcomes. It does nothing, because the table's time to live deletes history.
