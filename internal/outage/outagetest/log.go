@@ -26,6 +26,35 @@ func (l *Log) Write(p []byte) (int, error) {
 // Logger returns a logger that writes to the log, from level info on.
 func (l *Log) Logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
+// Lines returns the lines that contain all of the given texts.
+func (l *Log) Lines(texts ...string) (found []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+next:
+	for line := range strings.Lines(l.text.String()) {
+		for _, text := range texts {
+			if !strings.Contains(line, text) {
+				continue next
+			}
+		}
+		found = append(found, line)
+	}
+	return found
+}
+
+// Await waits for a line that contains all of the given texts.
+func (l *Log) Await(tb testing.TB, texts ...string) string {
+	tb.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if found := l.Lines(texts...); len(found) > 0 {
+			return found[0]
+		}
+		if time.Now().After(deadline) {
+			tb.Fatalf("no line has %q:\n%s", texts, strings.Join(l.Lines(), ""))
+		}
+	}
+}
+
 // Take returns the lines and removes them.
 func (l *Log) Take() []string {
 	l.mu.Lock()

@@ -6,31 +6,15 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/bus/enginetest"
 	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
-
-// counter acknowledges every delivery and closes done after the last one.
-type counter struct {
-	left atomic.Int64
-	done chan struct{}
-}
-
-func (c *counter) Deliver(_ context.Context, d *bus.Delivery) error {
-	d.Ack()
-	if c.left.Add(-1) == 0 {
-		close(c.done)
-	}
-	return nil
-}
-
-func (c *counter) Close(context.Context, error) error { return nil }
 
 func batch(n, round int) []bus.Message {
 	messages := make([]bus.Message, n)
@@ -88,8 +72,7 @@ func BenchmarkBus(b *testing.B) {
 			publishing += time.Since(start)
 		}
 		b.StopTimer()
-		n := &counter{done: make(chan struct{})}
-		n.left.Store(int64(size * b.N))
+		n := enginetest.NewCounter(size * b.N)
 		var start time.Time
 		begin := sync.OnceFunc(func() { start = time.Now() })
 		ctx, cancel := context.WithCancel(b.Context())
@@ -101,7 +84,7 @@ func BenchmarkBus(b *testing.B) {
 					return n, nil
 				})
 		}()
-		<-n.done
+		<-n.Done()
 		consuming := time.Since(start)
 		cancel()
 		if err := <-ended; err != nil {
@@ -119,7 +102,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 		handle := connect(b, opts)
 		ctx, cancel := context.WithCancel(b.Context())
 		ended := make(chan error, 1)
-		in := make(inbox, 16)
+		in := make(enginetest.Inbox, 16)
 		go func() {
 			ended <- handle.Consume(ctx, bus.Spec{Topic: topic, Group: "bench", Mode: mode},
 				func(context.Context, shard.Partition) (bus.Session, error) { return in, nil })

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/timerbus/timerbus/internal/outage/outagetest"
 	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
@@ -65,20 +66,20 @@ func foreign(t *testing.T, opts kafkabus.Options, topic bus.Topic, partition int
 // commands. No message is lost, no acknowledged message is repeated, and no restart is needed.
 func TestAddedPartitionsOfLogsAreRead(t *testing.T) {
 	onBothBrokers(t, func(t *testing.T, opts kafkabus.Options) {
-		log := &logged{}
-		opts.Logger = log.logger()
+		log := &outagetest.Log{}
+		opts.Logger = log.Logger()
 		b := connect(t, opts)
 		for _, spec := range []bus.Spec{ordered, {Topic: bus.Results, Group: "g", Mode: bus.Ordered}} {
 			name := opts.Prefix + "." + string(spec.Topic)
 			c := consume(t, b, spec)
 			publish(t, b, spec.Topic, "before")
-			c.next(t).Ack()
+			c.Next(t).Ack()
 			alter(t, opts, spec.Topic, 3)
 			foreign(t, opts, spec.Topic, 2, "added")
 			publish(t, b, spec.Topic, "after")
 			got := map[string]int{}
 			for range 2 {
-				d := c.next(t)
+				d := c.Next(t)
 				d.Ack()
 				got[string(d.Body)] = int(d.Partition)
 				if d.Position.Partition != d.Partition {
@@ -88,7 +89,7 @@ func TestAddedPartitionsOfLogsAreRead(t *testing.T) {
 			if got["added"] != 2 || got["after"] != 0 || len(got) != 2 {
 				t.Errorf("%s: delivered %v, want added from partition 2 and after from 0, each once", name, got)
 			}
-			log.await(t, "partitions", "topic="+name, "partitions=3", "cluster_partitions=1")
+			log.Await(t, "partitions", "topic="+name, "partitions=3", "cluster_partitions=1")
 			var floors bus.Floors
 			for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 				var err error
@@ -107,12 +108,12 @@ func TestAddedPartitionsOfLogsAreRead(t *testing.T) {
 			}
 		}
 		// A process that starts later reads the added partitions too.
-		if line := log.await(t, "level=ERROR", "commands", "either order"); !strings.Contains(line, "action=") {
+		if line := log.Await(t, "level=ERROR", "commands", "either order"); !strings.Contains(line, "action=") {
 			t.Errorf("%s does not say what to do", line)
 		}
 		again := connect(t, opts)
 		foreign(t, opts, bus.Commands, 1, "later")
-		if d := consume(t, again, ordered).next(t); string(d.Body) != "later" || d.Partition != 1 {
+		if d := consume(t, again, ordered).Next(t); string(d.Body) != "later" || d.Partition != 1 {
 			t.Errorf("delivered %q of partition %d, want later of 1", d.Body, d.Partition)
 		}
 	})
@@ -122,8 +123,8 @@ func TestAddedPartitionsOfLogsAreRead(t *testing.T) {
 // in an added partition comes from another program, and an error in the log counts it.
 func TestAddedPartitionsOfInternalTopicsAreNotUsed(t *testing.T) {
 	onBothBrokers(t, func(t *testing.T, opts kafkabus.Options) {
-		log := &logged{}
-		opts.Logger = log.logger()
+		log := &outagetest.Log{}
+		opts.Logger = log.Logger()
 		b := connect(t, opts)
 		for _, spec := range []bus.Spec{live, queue} {
 			name := opts.Prefix + "." + string(spec.Topic)
@@ -133,7 +134,7 @@ func TestAddedPartitionsOfInternalTopicsAreNotUsed(t *testing.T) {
 				for deadline := time.Now().Add(patience); ; {
 					publish(t, b, spec.Topic, body) // a hint needs a listener
 					select {
-					case d := <-c.inbox:
+					case d := <-c.Inbox:
 						d.Ack()
 						if string(d.Body) == body {
 							return
@@ -148,8 +149,8 @@ func TestAddedPartitionsOfInternalTopicsAreNotUsed(t *testing.T) {
 			hear("before")
 			alter(t, opts, spec.Topic, 4)
 			foreign(t, opts, spec.Topic, 3, "stray")
-			log.await(t, "level=WARN", "not used", "topic="+name, "partitions=4", "cluster_partitions=1")
-			log.await(t, "level=ERROR", "not delivered", "topic="+name, "messages=1")
+			log.Await(t, "level=WARN", "not used", "topic="+name, "partitions=4", "cluster_partitions=1")
+			log.Await(t, "level=ERROR", "not delivered", "topic="+name, "messages=1")
 			hear("after")
 			floors, err := b.Floor(t.Context(), bus.Due, queue.Group)
 			if err != nil || len(floors) != 1 {
@@ -160,7 +161,7 @@ func TestAddedPartitionsOfInternalTopicsAreNotUsed(t *testing.T) {
 				t.Fatalf("%s: consume ended with %v", name, err)
 			default:
 			}
-			if n := len(log.lines("not used", "topic="+name)); n != 1 {
+			if n := len(log.Lines("not used", "topic="+name)); n != 1 {
 				t.Errorf("%s: warned %d times, want once", name, n)
 			}
 			_ = c.stop()
@@ -192,8 +193,8 @@ func TestAddedPartitionsCountForNoMembersShare(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		for i, m := range members {
 			got[i] = map[int32]bool{}
-			for len(m.inbox) > 0 {
-				d := <-m.inbox
+			for len(m.Inbox) > 0 {
+				d := <-m.Inbox
 				d.Ack()
 				got[i][int32(d.Partition)] = true
 			}
@@ -211,12 +212,12 @@ func TestAddedPartitionsCountForNoMembersShare(t *testing.T) {
 func TestFewerPartitionsThanTheCluster(t *testing.T) {
 	cluster := fake(t)
 	o := fakeOptions(cluster)
-	log := &logged{}
-	o.Logger, o.Partitions = log.logger(), 3
+	log := &outagetest.Log{}
+	o.Logger, o.Partitions = log.Logger(), 3
 	b := connect(t, o)
 	c := consume(t, b, ordered)
 	publish(t, b, bus.Commands, "1")
-	c.next(t).Ack()
+	c.Next(t).Ack()
 	// A commit that fails after the topic is deleted would begin the outage, and its line would name the commit.
 	retry(t, "commit", func(ctx context.Context) error {
 		floors, err := b.Floor(ctx, bus.Commands, ordered.Group)
@@ -232,12 +233,12 @@ func TestFewerPartitionsThanTheCluster(t *testing.T) {
 	if err := cluster.CreateTopic(name, 2, nil); err != nil {
 		t.Fatal(err)
 	}
-	log.await(t, "consumer failing", fmt.Sprintf("topic %s has 2 partitions, this process is set to 3", name))
+	log.Await(t, "consumer failing", fmt.Sprintf("topic %s has 2 partitions, this process is set to 3", name))
 	if _, err := admin(t, cluster).UpdatePartitions(t.Context(), 3, name); err != nil {
 		t.Fatal(err)
 	}
 	foreign(t, o, bus.Commands, 2, "2")
-	for d := c.next(t); string(d.Body) != "2"; d = c.next(t) {
+	for d := c.Next(t); string(d.Body) != "2"; d = c.Next(t) {
 		d.Ack()
 	}
 }

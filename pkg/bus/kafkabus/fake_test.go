@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/timerbus/timerbus/internal/bus/enginetest"
 	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/bustest"
@@ -86,20 +87,6 @@ func TestSuiteOnFake(t *testing.T) {
 	})
 }
 
-// inbox is a session that forwards deliveries; the test acknowledges them.
-type inbox chan *bus.Delivery
-
-func (i inbox) Deliver(ctx context.Context, d *bus.Delivery) error {
-	select {
-	case i <- d:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (i inbox) Close(context.Context, error) error { return nil }
-
 // patience bounds a wait for a required event. It is long because tests run on loaded machines.
 const patience = time.Minute
 
@@ -125,20 +112,9 @@ func retry(tb testing.TB, what string, step func(context.Context) error) {
 	}
 }
 
-func (i inbox) next(t *testing.T) *bus.Delivery {
-	t.Helper()
-	select {
-	case d := <-i:
-		return d
-	case <-time.After(patience):
-		t.Fatal("nothing was delivered")
-		return nil
-	}
-}
-
 // consuming is one Consume and its result.
 type consuming struct {
-	inbox
+	enginetest.Inbox
 
 	stop  func() error // ends it gracefully
 	ended chan error
@@ -147,13 +123,13 @@ type consuming struct {
 func consume(t *testing.T, b *kafkabus.Bus, spec bus.Spec) *consuming {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	c := &consuming{inbox: make(inbox, 1024), ended: make(chan error, 1)}
+	c := &consuming{Inbox: make(enginetest.Inbox, 1024), ended: make(chan error, 1)}
 	c.stop = sync.OnceValue(func() error {
 		cancel()
 		return <-c.ended
 	})
 	go func() {
-		c.ended <- b.Consume(ctx, spec, func(context.Context, shard.Partition) (bus.Session, error) { return c.inbox, nil })
+		c.ended <- b.Consume(ctx, spec, func(context.Context, shard.Partition) (bus.Session, error) { return c.Inbox, nil })
 	}()
 	t.Cleanup(func() { _ = c.stop() })
 	return c

@@ -15,6 +15,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/timerbus/timerbus/internal/outage/outagetest"
 	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 )
@@ -27,7 +28,7 @@ func TestLastCommitWaitsForTheRightMoment(t *testing.T) {
 		b := connect(t, fakeOptions(cluster))
 		publish(t, b, bus.Commands, "1", "2")
 		c := consume(t, b, ordered)
-		c.next(t).Ack()
+		c.Next(t).Ack()
 		refused := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: refusal, Count: 3})
 		if err := c.stop(); err != nil {
 			t.Fatalf("%s: %v", refusal.Message, err)
@@ -36,7 +37,7 @@ func TestLastCommitWaitsForTheRightMoment(t *testing.T) {
 			t.Fatalf("%s: %d commits were refused, want 3", refusal.Message, refused.Hits())
 		}
 		again := consume(t, b, ordered)
-		if d := again.next(t); string(d.Body) != "2" {
+		if d := again.Next(t); string(d.Body) != "2" {
 			t.Fatalf("%s: %q was delivered, want 2", refusal.Message, d.Body)
 		}
 		_ = again.stop()
@@ -61,7 +62,7 @@ func TestQueueKnowsWhatADeadOwnerMayHaveDelivered(t *testing.T) {
 	publish(t, heir, bus.Due, bodies...)
 	dead := consume(t, connect(t, dying), spec)
 	for i := range 6 { // 0 and 2 to 4 are acknowledged, 1 and 5 are not
-		d := dead.next(t)
+		d := dead.Next(t)
 		if d.Deliveries != 1 {
 			t.Fatalf("%q was delivered the first time with count %d", d.Body, d.Deliveries)
 		}
@@ -86,7 +87,7 @@ func TestQueueKnowsWhatADeadOwnerMayHaveDelivered(t *testing.T) {
 	c := consume(t, heir, queue)
 	counts := map[string]int{}
 	for len(counts) < len(bodies)-4 {
-		d := c.next(t)
+		d := c.Next(t)
 		counts[string(d.Body)] = d.Deliveries
 		d.Ack()
 	}
@@ -125,12 +126,12 @@ func TestQueueMovedByHand(t *testing.T) {
 	}
 	c := consume(t, b, queue)
 	for _, want := range []string{"2", "3"} {
-		if d := c.next(t); string(d.Body) != want || d.Deliveries < 2 {
+		if d := c.Next(t); string(d.Body) != want || d.Deliveries < 2 {
 			t.Fatalf("got %q with count %d, want %s with 2 or more", d.Body, d.Deliveries, want)
 		}
 	}
 	publish(t, b, bus.Due, "4")
-	if d := c.next(t); d.Deliveries != 1 {
+	if d := c.Next(t); d.Deliveries != 1 {
 		t.Fatalf("got %q with count %d, want 1: it is newer than the session", d.Body, d.Deliveries)
 	}
 }
@@ -154,7 +155,7 @@ func topicMadeAnew(t *testing.T, create func(*kfake.Cluster, string) error) {
 		name := o.Prefix + "." + string(spec.Topic)
 		first := publish(t, b, spec.Topic, "1", "2", "3")[0]
 		c := consume(t, b, spec)
-		c.next(t).Ack()
+		c.Next(t).Ack()
 		if err := cluster.DeleteTopic(name); err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +174,7 @@ func topicMadeAnew(t *testing.T, create func(*kfake.Cluster, string) error) {
 			t.Fatalf("%s: the new topic's first position is %+v, the old one's was %+v", spec.Topic, at[0], first)
 		}
 		for {
-			d := c.next(t)
+			d := c.Next(t)
 			if string(d.Body) != "new" {
 				continue // of the old topic
 			}
@@ -196,29 +197,29 @@ func topicMadeAnew(t *testing.T, create func(*kfake.Cluster, string) error) {
 func TestRetentionOvertakesTheGroup(t *testing.T) {
 	cluster := fake(t)
 	o := fakeOptions(cluster)
-	var log logged
-	o.Logger = log.logger()
+	var log outagetest.Log
+	o.Logger = log.Logger()
 	b := connect(t, o)
 	publish(t, b, bus.Commands, "1", "2", "3", "4")
 	c := consume(t, b, ordered)
-	c.next(t).Ack()
+	c.Next(t).Ack()
 	_ = c.stop()
 	if err := cluster.DeleteRecords(o.Prefix+".commands", 0, 3); err != nil {
 		t.Fatal(err)
 	}
-	if d := consume(t, b, ordered).next(t); string(d.Body) != "4" {
+	if d := consume(t, b, ordered).Next(t); string(d.Body) != "4" {
 		t.Fatalf("delivered %q, want 4", d.Body)
 	}
 	const missed = "messages were removed before the group had read them"
-	if lines := log.lines(missed); len(lines) != 1 || !strings.Contains(lines[0], "messages=2") {
+	if lines := log.Lines(missed); len(lines) != 1 || !strings.Contains(lines[0], "messages=2") {
 		t.Errorf("want one line about 2 messages: %q", lines)
 	}
 	other := ordered
 	other.Group = "new"
-	if d := consume(t, b, other).next(t); string(d.Body) != "4" {
+	if d := consume(t, b, other).Next(t); string(d.Body) != "4" {
 		t.Fatalf("delivered %q, want 4", d.Body)
 	}
-	if lines := log.lines(missed, "group="+o.Prefix+".commands.new"); len(lines) > 0 {
+	if lines := log.Lines(missed, "group="+o.Prefix+".commands.new"); len(lines) > 0 {
 		t.Errorf("a new group has missed messages: %q", lines)
 	}
 }
@@ -230,14 +231,14 @@ func TestFetchBeyondTheLog(t *testing.T) {
 	b := connect(t, o)
 	for _, spec := range []bus.Spec{ordered, live, queue} {
 		c := consume(t, b, spec)
-		for deadline := time.Now().Add(patience); len(c.inbox) == 0; { // a hint needs a listener
+		for deadline := time.Now().Add(patience); len(c.Inbox) == 0; { // a hint needs a listener
 			publish(t, b, spec.Topic, "before")
 			if time.Now().After(deadline) {
 				t.Fatalf("%s: nothing arrives", spec.Topic)
 			}
 			time.Sleep(5 * time.Millisecond)
 		}
-		c.next(t).Ack()
+		c.Next(t).Ack()
 		fault := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Topic: o.Prefix + "." + string(spec.Topic), Err: kerr.OffsetOutOfRange})
 		if err := fault.Wait(t.Context(), 1); err != nil {
 			t.Fatal(err)
@@ -245,7 +246,7 @@ func TestFetchBeyondTheLog(t *testing.T) {
 		for deadline := time.Now().Add(patience); ; {
 			publish(t, b, spec.Topic, "after")
 			select {
-			case d := <-c.inbox:
+			case d := <-c.Inbox:
 				d.Ack()
 				if string(d.Body) != "after" {
 					continue
@@ -295,7 +296,7 @@ func TestInstanceTwice(t *testing.T) {
 	first := consume(t, connect(t, o), ordered)
 	b := connect(t, o)
 	publish(t, b, bus.Commands, "1")
-	first.next(t)
+	first.Next(t)
 	second := consume(t, b, ordered)
 	select {
 	case err := <-first.ended:
@@ -306,7 +307,7 @@ func TestInstanceTwice(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("the first process continues")
 	}
-	second.next(t)
+	second.Next(t)
 }
 
 // TestServerBalancer consumes with the brokers' assignment (KIP-848).
@@ -317,11 +318,11 @@ func TestServerBalancer(t *testing.T) {
 	b := connect(t, o)
 	publish(t, b, bus.Commands, "1", "2")
 	c := consume(t, b, ordered)
-	c.next(t).Ack()
+	c.Next(t).Ack()
 	if err := c.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if d := consume(t, connect(t, o), ordered).next(t); string(d.Body) != "2" {
+	if d := consume(t, connect(t, o), ordered).Next(t); string(d.Body) != "2" {
 		t.Fatalf("delivered %q, want 2", d.Body)
 	}
 }
@@ -343,7 +344,7 @@ func TestFullWindowStopsFetching(t *testing.T) {
 	spec.MaxInFlight = 8
 	c := consume(t, b, spec)
 	fetched := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Observe: true, Count: -1})
-	held := c.next(t)
+	held := c.Next(t)
 	// A client that still fetches sends a request at least every 250 ms, even at the end of the log.
 	quiet := 0
 	for deadline := time.Now().Add(patience); quiet < 4; {
@@ -358,6 +359,6 @@ func TestFullWindowStopsFetching(t *testing.T) {
 	}
 	held.Ack()
 	for range total - 1 {
-		c.next(t).Ack()
+		c.Next(t).Ack()
 	}
 }

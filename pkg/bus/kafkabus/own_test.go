@@ -81,7 +81,7 @@ func TestOwnTopicMayGrow(t *testing.T) {
 	spec := ownTopic(t, b, "growing")
 	c := consume(t, b, spec)
 	publish(t, b, spec.Topic, "1")
-	first := c.next(t)
+	first := c.Next(t)
 	first.Ack()
 	if _, err := admin(t, cluster).UpdatePartitions(t.Context(), 3, "growing"); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestOwnTopicMayGrow(t *testing.T) {
 	if err := plain.ProduceSync(t.Context(), &kgo.Record{Topic: "growing", Partition: 2, Value: []byte("2")}).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
-	for d := c.next(t); ; d = c.next(t) {
+	for d := c.Next(t); ; d = c.Next(t) {
 		d.Ack()
 		if string(d.Body) == "2" {
 			if d.Partition != 2 {
@@ -115,7 +115,7 @@ func TestOwnTopicThatGoesEndsItsConsume(t *testing.T) {
 	spec := ownTopic(t, b, "short-lived")
 	c := consume(t, b, spec)
 	publish(t, b, spec.Topic, "1")
-	c.next(t).Ack()
+	c.Next(t).Ack()
 	if _, err := admin(t, cluster).DeleteTopics(t.Context(), "short-lived"); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/timerbus/timerbus/internal/bus/enginetest"
+	"github.com/timerbus/timerbus/internal/outage/outagetest"
 	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
@@ -114,10 +116,10 @@ func onBrokersWithACLs(t *testing.T, run func(t *testing.T, opts kafkabus.Option
 }
 
 // opened counts sessions.
-func opened(t *testing.T, b *kafkabus.Bus, spec bus.Spec) (into inbox, sessions *atomic.Int64) {
+func opened(t *testing.T, b *kafkabus.Bus, spec bus.Spec) (into enginetest.Inbox, sessions *atomic.Int64) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	into, sessions = make(inbox, 1024), new(atomic.Int64)
+	into, sessions = make(enginetest.Inbox, 1024), new(atomic.Int64)
 	ended := make(chan error, 1)
 	go func() {
 		ended <- b.Consume(ctx, spec, func(context.Context, shard.Partition) (bus.Session, error) {
@@ -185,8 +187,8 @@ func TestNotReadyWithoutRights(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			onBrokersWithACLs(t, func(t *testing.T, opts kafkabus.Options, r *rights) {
-				log := &logged{}
-				opts.Logger, opts.Partitions = log.logger(), 4
+				log := &outagetest.Log{}
+				opts.Logger, opts.Partitions = log.Logger(), 4
 				resource := func(acl *kadm.ACLBuilder) *kadm.ACLBuilder { return c.resource(&opts, acl) }
 				if opts.SASL.User == "service" { // the fake broker's topics were created with one partition
 					opts.Partitions = 1
@@ -204,14 +206,14 @@ func TestNotReadyWithoutRights(t *testing.T) {
 				if n := sessions.Load(); n > int64(8*opts.Partitions) {
 					t.Errorf("%d sessions were opened within 5 s in %d partitions", n, opts.Partitions)
 				}
-				if lines := log.lines("component=kafkabus"); len(lines) > 4 || len(log.lines("consumer failing", c.cause.Message)) != 1 {
+				if lines := log.Lines("component=kafkabus"); len(lines) > 4 || len(log.Lines("consumer failing", c.cause.Message)) != 1 {
 					t.Errorf("%d lines within 5 s:\n%s", len(lines), strings.Join(lines, ""))
 				}
 				r.restore(t, kadm.OpRead, resource)
 				awaitReady(t, b, c.spec)
-				log.await(t, "consumer recovered", "topic="+string(c.spec.Topic), "failures=")
+				log.Await(t, "consumer recovered", "topic="+string(c.spec.Topic), "failures=")
 				publish(t, b, c.spec.Topic, "1")
-				into.next(t).Ack()
+				into.Next(t).Ack()
 			})
 		})
 	}
@@ -239,33 +241,33 @@ func failures(t *testing.T, b *kafkabus.Bus) (n float64) {
 // TestRefusedCommitsAreKnown: refused commits cause a warning, increment a metric, and make the Consume not ready.
 func TestRefusedCommitsAreKnown(t *testing.T) {
 	cluster := fake(t)
-	log := &logged{}
+	log := &outagetest.Log{}
 	o := fakeOptions(cluster)
-	o.Logger = log.logger()
+	o.Logger = log.Logger()
 	b := connect(t, o)
 	publish(t, b, bus.Commands, "1", "2", "3")
 	c := consume(t, b, ordered)
-	c.next(t).Ack()
+	c.Next(t).Ack()
 	awaitReady(t, b, ordered)
 	refused := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.TopicAuthorizationFailed, Count: -1})
-	c.next(t).Ack()
+	c.Next(t).Ack()
 	awaitNotReady(t, b, ordered, kerr.TopicAuthorizationFailed)
 	if err := refused.Wait(t.Context(), 5); err != nil {
 		t.Fatal(err)
 	}
-	log.await(t, "level=WARN", "consumer failing", "part=commits", "TOPIC_AUTHORIZATION_FAILED")
+	log.Await(t, "level=WARN", "consumer failing", "part=commits", "TOPIC_AUTHORIZATION_FAILED")
 	if n := failures(t, b); n < 4 {
 		t.Errorf("timerbus_kafka_commit_failures_total is %v after 5 refusals", n)
 	}
 	refused.Remove()
 	awaitReady(t, b, ordered)
-	if n := len(log.lines("level=WARN")); n != 1 {
-		t.Errorf("%d warnings, want one:\n%s", n, strings.Join(log.lines("level=WARN"), ""))
+	if n := len(log.Lines("level=WARN")); n != 1 {
+		t.Errorf("%d warnings, want one:\n%s", n, strings.Join(log.Lines("level=WARN"), ""))
 	}
 	// During a rebalance commits are refused as well, which is no failure.
 	before := failures(t, b)
 	moving := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.RebalanceInProgress, Count: 3})
-	c.next(t).Ack()
+	c.Next(t).Ack()
 	if err := moving.Wait(t.Context(), 3); err != nil {
 		t.Fatal(err)
 	}
@@ -282,9 +284,9 @@ func TestAnOutageIsAFewLines(t *testing.T) {
 	t.Parallel()
 	l := testserver.NewLine()
 	t.Cleanup(l.Close)
-	log := &logged{}
+	log := &outagetest.Log{}
 	o := fakeOptions(fake(t))
-	o.Logger, o.Partitions = log.logger(), 16
+	o.Logger, o.Partitions = log.Logger(), 16
 	o.Client = append(o.Client, kgo.Dialer(l.Dial))
 	b := connect(t, o)
 	all := []bus.Spec{ordered, live, queue}
@@ -304,15 +306,15 @@ func TestAnOutageIsAFewLines(t *testing.T) {
 	l.Revive()
 	for _, spec := range all {
 		awaitReady(t, b, spec)
-		log.await(t, "consumer recovered", "topic="+string(spec.Topic))
-		if n := len(log.lines("consumer failing", "topic="+string(spec.Topic))); n != 1 {
+		log.Await(t, "consumer recovered", "topic="+string(spec.Topic))
+		if n := len(log.Lines("consumer failing", "topic="+string(spec.Topic))); n != 1 {
 			t.Errorf("%d lines say that the consumer of %s fails, want one", n, spec.Topic)
 		}
 	}
-	if n := len(log.lines("kafka client failing")); n != 1 {
+	if n := len(log.Lines("kafka client failing")); n != 1 {
 		t.Errorf("%d lines say that the client fails, want one", n)
 	}
-	if lines := log.lines("component=kafkabus"); len(lines) > 8 {
+	if lines := log.Lines("component=kafkabus"); len(lines) > 8 {
 		t.Errorf("the outage took %d lines:\n%s", len(lines), strings.Join(lines, ""))
 	}
 }
@@ -327,6 +329,6 @@ func TestHiddenRegistry(t *testing.T) {
 		r.deny(t, kadm.OpDescribe, func(acl *kadm.ACLBuilder) *kadm.ACLBuilder { return acl.Topics(opts.Prefix + "-own.incarnations") })
 		again := connect(t, opts)
 		publish(t, again, spec.Topic, "1")
-		consume(t, again, spec).next(t).Ack()
+		consume(t, again, spec).Next(t).Ack()
 	})
 }

@@ -64,7 +64,7 @@ func TestCredentialsOnRealBrokers(t *testing.T) {
 				b := connect(t, opts)
 				publish(t, b, bus.Commands, "1")
 				d := consume(t, b, ordered)
-				d.next(t).Ack()
+				d.Next(t).Ack()
 				if err := d.stop(); err != nil {
 					t.Error(err)
 				}

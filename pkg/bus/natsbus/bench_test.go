@@ -3,32 +3,16 @@ package natsbus_test
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/bus/enginetest"
 	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
 	"github.com/timerbus/timerbus/pkg/shard"
 )
-
-// counter acknowledges every delivery and closes done after the last one.
-type counter struct {
-	left atomic.Int64
-	done chan struct{}
-}
-
-func (c *counter) Deliver(_ context.Context, d *bus.Delivery) error {
-	d.Ack()
-	if c.left.Add(-1) == 0 {
-		close(c.done)
-	}
-	return nil
-}
-
-func (c *counter) Close(context.Context, error) error { return nil }
 
 func connect(tb testing.TB, server *embedded.Server) *natsbus.Bus {
 	tb.Helper()
@@ -108,8 +92,7 @@ func BenchmarkBus(b *testing.B) {
 				}
 				publishing += time.Since(start)
 			}
-			n := &counter{done: make(chan struct{})}
-			n.left.Store(int64(size * b.N))
+			n := enginetest.NewCounter(size * b.N)
 			ctx, cancel := context.WithCancel(b.Context())
 			ended := make(chan error, 1)
 			start := time.Now()
@@ -117,7 +100,7 @@ func BenchmarkBus(b *testing.B) {
 				ended <- handle.Consume(ctx, bus.Spec{Topic: c.topic, Group: "bench", Mode: c.mode},
 					func(context.Context, shard.Partition) (bus.Session, error) { return n, nil })
 			}()
-			<-n.done
+			<-n.Done()
 			consuming = time.Since(start)
 			b.StopTimer()
 			cancel()

@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/timerbus/timerbus/internal/bus/enginetest"
 	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/bustest"
@@ -372,10 +373,10 @@ func TestConsumerAheadOfItsStreamIsRecreated(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	in := make(inbox, 10)
-	stop := consumeInto(t, b, bus.Due, bus.Queue, in)
+	in := make(enginetest.Inbox, 10)
+	stop := consumeInto(t, b, bus.Due, bus.Queue, acking{in})
 	publish("1")
-	in.next(t)
+	in.Next(t)
 	stop()
 	if _, err := js.ResetConsumerToSequence(t.Context(), "timerbus-due", "g", 100); err != nil {
 		t.Fatal(err)
@@ -388,12 +389,12 @@ func TestConsumerAheadOfItsStreamIsRecreated(t *testing.T) {
 	if info := consumer.CachedInfo(); info.NumPending != 0 || info.Delivered.Stream != 99 {
 		t.Fatalf("the consumer is at %d with %d to come: this proves nothing", info.Delivered.Stream, info.NumPending)
 	}
-	t.Cleanup(consumeInto(t, b, bus.Due, bus.Queue, in))
-	if d := in.next(t); string(d.Body) != "2" {
+	t.Cleanup(consumeInto(t, b, bus.Due, bus.Queue, acking{in}))
+	if d := in.Next(t); string(d.Body) != "2" {
 		t.Errorf("%s was delivered, want 2", d.Body)
 	}
 	publish("3")
-	if d := in.next(t); string(d.Body) != "3" {
+	if d := in.Next(t); string(d.Body) != "3" {
 		t.Errorf("%s was delivered, want 3", d.Body)
 	}
 }
@@ -404,8 +405,8 @@ func TestNewMessagesOfATruncatedLogAreDelivered(t *testing.T) {
 	t.Parallel()
 	server := startChild(t, filepath.Join(t.TempDir(), "server"))
 	b := connectTo(t, natsbus.Options{URL: server.url(), Partitions: 1, Logger: testserver.Log()})
-	in := make(inbox, 100)
-	stop := consumeInto(t, b, bus.Commands, bus.Ordered, in)
+	in := make(enginetest.Inbox, 100)
+	stop := consumeInto(t, b, bus.Commands, bus.Ordered, acking{in})
 	var last bus.Position
 	say := func(bodies ...string) {
 		t.Helper()
@@ -414,9 +415,9 @@ func TestNewMessagesOfATruncatedLogAreDelivered(t *testing.T) {
 				_, err := b.Publish(t.Context(), bus.Commands, bus.Message{Body: []byte(body)})
 				return err
 			})
-			d := in.next(t)
+			d := in.Next(t)
 			for string(d.Body) != body { // an uncommitted command may be delivered again
-				d = in.next(t)
+				d = in.Next(t)
 			}
 			if !last.Before(d.Position) {
 				t.Fatalf("command %s was delivered at %+v, the one before it at %+v", body, d.Position, last)
@@ -441,27 +442,22 @@ func TestNewMessagesOfATruncatedLogAreDelivered(t *testing.T) {
 	})
 	stop()
 	server.crash(remembered, "timerbus-commands")
-	t.Cleanup(consumeInto(t, b, bus.Commands, bus.Ordered, in))
+	t.Cleanup(consumeInto(t, b, bus.Commands, bus.Ordered, acking{in}))
 	say("11")
 }
 
 // watched forwards deliveries and the cause of its session's end.
 type watched struct {
-	inbox
+	enginetest.Inbox
 	acks   bool
 	closed chan error
 }
 
 func (w watched) Deliver(ctx context.Context, d *bus.Delivery) error {
 	if w.acks {
-		return w.inbox.Deliver(ctx, d)
+		d.Ack()
 	}
-	select {
-	case w.inbox <- d:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return w.Inbox.Deliver(ctx, d)
 }
 
 func (w watched) Close(_ context.Context, cause error) error {
@@ -479,7 +475,7 @@ func TestALogThatWasTruncatedAfterTheLeaseIsDetected(t *testing.T) {
 			t.Parallel()
 			server := startChild(t, filepath.Join(t.TempDir(), "server"))
 			b := connectTo(t, natsbus.Options{URL: server.url(), Partitions: 1, CommitEvery: time.Hour, Logger: testserver.Log()})
-			w := watched{make(inbox, 100), committed, make(chan error, 100)}
+			w := watched{make(enginetest.Inbox, 100), committed, make(chan error, 100)}
 			t.Cleanup(consumeInto(t, b, bus.Commands, bus.Ordered, w))
 			say := func(body string) bus.Position {
 				t.Helper()
@@ -488,7 +484,7 @@ func TestALogThatWasTruncatedAfterTheLeaseIsDetected(t *testing.T) {
 					return err
 				})
 				for {
-					if d := w.next(t); string(d.Body) == body { // a redelivered command may come first
+					if d := w.Next(t); string(d.Body) == body { // a redelivered command may come first
 						return d.Position
 					}
 				}

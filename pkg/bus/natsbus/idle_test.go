@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/bus/enginetest"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus/embedded"
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -29,7 +30,7 @@ func BenchmarkIdle(b *testing.B) {
 		consumers.Go(func() {
 			err := handle.Consume(ctx, spec, func(context.Context, shard.Partition) (bus.Session, error) {
 				opened.Done()
-				return &counter{}, nil
+				return enginetest.NewCounter(0), nil
 			})
 			if err != nil {
 				b.Error(err)

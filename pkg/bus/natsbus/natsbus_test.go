@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/timerbus/timerbus/internal/bus/enginetest"
 	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
@@ -23,37 +24,19 @@ import (
 // patience is how long a test waits for a required event.
 const patience = 20 * time.Second
 
-// inbox is a session that acknowledges deliveries and forwards them.
-type inbox chan *bus.Delivery
+// acking is a session that acknowledges deliveries and forwards them.
+type acking struct{ enginetest.Inbox }
 
-func (i inbox) Deliver(ctx context.Context, d *bus.Delivery) error {
+func (a acking) Deliver(ctx context.Context, d *bus.Delivery) error {
 	d.Ack()
-	select {
-	case i <- d:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (i inbox) Close(context.Context, error) error { return nil }
-
-func (i inbox) next(t *testing.T) *bus.Delivery {
-	t.Helper()
-	select {
-	case d := <-i:
-		return d
-	case <-time.After(patience):
-		t.Fatal("nothing was delivered")
-		return nil
-	}
+	return a.Inbox.Deliver(ctx, d)
 }
 
 // consume collects a topic's deliveries until the end of the test.
-func consume(t *testing.T, b *natsbus.Bus, topic bus.Topic, mode bus.Mode) inbox {
+func consume(t *testing.T, b *natsbus.Bus, topic bus.Topic, mode bus.Mode) enginetest.Inbox {
 	t.Helper()
-	in := make(inbox, 1024)
-	t.Cleanup(consumeInto(t, b, topic, mode, in))
+	in := make(enginetest.Inbox, 1024)
+	t.Cleanup(consumeInto(t, b, topic, mode, acking{in}))
 	return in
 }
 
@@ -117,7 +100,7 @@ func TestForeignCommands(t *testing.T) {
 		if _, err := js.Publish(t.Context(), subject, []byte(subject)); err != nil {
 			t.Fatal(err)
 		}
-		d := in.next(t)
+		d := in.Next(t)
 		if string(d.Body) != subject || d.Partition != p || d.Position.Partition != p || d.Key != "" {
 			t.Fatalf("%s arrived as %+v", subject, d)
 		}
@@ -136,7 +119,7 @@ func TestReservedHeadersAreDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := in.next(t)
+	d := in.Next(t)
 	if d.Key != "mine" || len(d.Headers) != 1 || d.Headers["kept"] != "yes" {
 		t.Fatalf("key %q, headers %v", d.Key, d.Headers)
 	}
@@ -148,7 +131,7 @@ func TestQueueBelongsToOneGroup(t *testing.T) {
 	if _, err := b.Publish(t.Context(), bus.Due, bus.Message{}); err != nil {
 		t.Fatal(err)
 	}
-	in.next(t)
+	in.Next(t)
 	err := b.Consume(t.Context(), bus.Spec{Topic: bus.Due, Group: "other", Mode: bus.Queue}, nil)
 	if !errors.Is(err, bus.ErrUnsupported) {
 		t.Fatalf("a second group gave %v, want ErrUnsupported", err)
@@ -261,7 +244,7 @@ func TestLostStreamsAreMadeAgain(t *testing.T) {
 	server := startServer(t, embedded.Options{})
 	b := connect(t, server)
 	_, js := raw(t, server)
-	in := map[bus.Topic]inbox{
+	in := map[bus.Topic]enginetest.Inbox{
 		bus.Commands: consume(t, b, bus.Commands, bus.Ordered), bus.Shards: consume(t, b, bus.Shards, bus.Live),
 		bus.Due: consume(t, b, bus.Due, bus.Queue),
 	}
@@ -337,8 +320,8 @@ func TestServerRestart(t *testing.T) {
 	if !say(bus.Commands, "1") || !say(bus.Due, "1") {
 		t.Fatal("publish before the restart")
 	}
-	commands.next(t)
-	due.next(t)
+	commands.Next(t)
+	due.Next(t)
 
 	server.Close()
 	if say(bus.Commands, "lost") {
@@ -355,9 +338,9 @@ func TestServerRestart(t *testing.T) {
 				t.Fatalf("%s takes no messages after the restart", topic)
 			}
 		}
-		in := []inbox{commands, due}[i]
+		in := []enginetest.Inbox{commands, due}[i]
 		for body := ""; body != "2"; { // "1" may be redelivered: its commit may be lost with the server
-			body = string(in.next(t).Body)
+			body = string(in.Next(t).Body)
 		}
 	}
 	for deadline := time.Now().Add(patience); len(hints) == 0; time.Sleep(10 * time.Millisecond) {
@@ -399,7 +382,9 @@ func TestConsumeEndsWhenTheConnectionIsGoneForGood(t *testing.T) {
 	for topic, mode := range map[bus.Topic]bus.Mode{bus.Due: bus.Queue, bus.Shards: bus.Live} {
 		go func() {
 			ended <- b.Consume(t.Context(), bus.Spec{Topic: topic, Group: "g", Mode: mode},
-				func(context.Context, shard.Partition) (bus.Session, error) { return make(inbox, 1), nil })
+				func(context.Context, shard.Partition) (bus.Session, error) {
+					return acking{make(enginetest.Inbox, 1)}, nil
+				})
 		}()
 	}
 	server.Close()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/timerbus/timerbus/internal/bus/enginetest"
 	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/natsbus"
@@ -49,10 +50,10 @@ func TestUsersStreamIsUsedAsItIs(t *testing.T) {
 	if _, err := js.Publish(t.Context(), "orders.timeouts", []byte("theirs")); err != nil {
 		t.Fatal(err)
 	}
-	if d := in.next(t); string(d.Body) != "ours" || d.Key != "k" || d.Position != at[0] || d.Position.Offset != 2 {
+	if d := in.Next(t); string(d.Body) != "ours" || d.Key != "k" || d.Position != at[0] || d.Position.Offset != 2 {
 		t.Errorf("got %q of key %q at %+v, published at %+v", d.Body, d.Key, d.Position, at)
 	}
-	if d := in.next(t); string(d.Body) != "theirs" {
+	if d := in.Next(t); string(d.Body) != "theirs" {
 		t.Errorf("got %q, want the foreign publisher's", d.Body)
 	}
 	m, err := js.Stream(t.Context(), "ORDERS")
@@ -73,15 +74,15 @@ func TestTopicThatGoesEndsItsConsume(t *testing.T) {
 	if err := b.MakeTopic(t.Context(), topic); err != nil {
 		t.Fatal(err)
 	}
-	in, ended := make(inbox, 1), make(chan error, 1)
+	in, ended := make(enginetest.Inbox, 1), make(chan error, 1)
 	go func() {
 		ended <- b.Consume(t.Context(), bus.Spec{Topic: topic, Group: "g", Mode: bus.Ordered},
-			func(context.Context, shard.Partition) (bus.Session, error) { return in, nil })
+			func(context.Context, shard.Partition) (bus.Session, error) { return acking{in}, nil })
 	}()
 	if _, err := b.Publish(t.Context(), topic, bus.Message{Body: []byte("1")}); err != nil {
 		t.Fatal(err)
 	}
-	in.next(t)
+	in.Next(t)
 	name, err := js.StreamNameBySubject(t.Context(), "short.lived")
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +184,7 @@ func TestStreamsOfLikeNamesAreApart(t *testing.T) {
 		}
 	}
 	for _, name := range names {
-		if d := consume(t, b, bus.Own(name), bus.Ordered).next(t); string(d.Body) != name {
+		if d := consume(t, b, bus.Own(name), bus.Ordered).Next(t); string(d.Body) != name {
 			t.Errorf("%s delivered %q", name, d.Body)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/timerbus/timerbus/internal/bus/enginetest"
 	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/bustest"
@@ -169,13 +170,13 @@ func TestTheNumberOfDueStreamsChanges(t *testing.T) {
 func drained(t *testing.T, b *natsbus.Bus, messages []bus.Message) {
 	t.Helper()
 	ends := dueFloors(t, b)
-	in := make(inbox, 100)
-	stop := consumeInto(t, b, bus.Due, bus.Queue, in)
+	in := make(enginetest.Inbox, 100)
+	stop := consumeInto(t, b, bus.Due, bus.Queue, acking{in})
 	defer stop()
 	want, got := map[string]int{}, map[string]int{}
 	for _, m := range messages {
 		want[string(m.Body)]++
-		got[string(in.next(t).Body)]++
+		got[string(in.Next(t).Body)]++
 	}
 	if !maps.Equal(got, want) {
 		t.Fatalf("%v was delivered, want %v", got, want)
@@ -201,7 +202,7 @@ func TestRunningProcessesReadStreamsThatAreAdded(t *testing.T) {
 	in := consume(t, old, bus.Due, bus.Queue)
 	publishDue(t, old, eachPartition(8, "old")...)
 	for range 8 { // the process has opened the only stream
-		in.next(t)
+		in.Next(t)
 	}
 	opts.QueueStreams = 4
 	b := connectTo(t, opts)
@@ -213,7 +214,7 @@ func TestRunningProcessesReadStreamsThatAreAdded(t *testing.T) {
 	dueFloors(t, b)
 	publishDue(t, b, eachPartition(8, "new")...)
 	for range 8 {
-		in.next(t)
+		in.Next(t)
 	}
 	// An operator deletes a stream that has no publisher.
 	opts.QueueStreams = 1
@@ -231,7 +232,7 @@ func TestRunningProcessesReadStreamsThatAreAdded(t *testing.T) {
 	})
 	publishDue(t, b, eachPartition(8, "left")...)
 	for range 8 {
-		in.next(t)
+		in.Next(t)
 	}
 }
 
@@ -364,7 +365,7 @@ func TestADataFolderOfAnEarlierReleaseIsTakenOver(t *testing.T) {
 			in := consume(t, b, bus.Due, bus.Queue)
 			publishDue(t, b, eachPartition(16, "new")...)
 			for range 16 {
-				in.next(t)
+				in.Next(t)
 			}
 			used := map[string]bool{}
 			names := js.StreamNames(t.Context(), jetstream.WithStreamListSubject("timerbus.due.>"))
