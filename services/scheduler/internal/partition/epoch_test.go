@@ -72,10 +72,7 @@ func TestI12_AnOlderFloorStartsNoEpoch(t *testing.T) {
 
 // The ack floor cannot show whether such a publication was acknowledged.
 func TestI12_APublicationWithoutPositionWaitsForTheLongBound(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start, start-10))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start)
+	b := polledWithBarrier(t, row(1, start, start-10))
 	batch, _ := b.p.TakeDue(start, 10, 10)
 	b.p.Published(start, batch, []bus.Position{{}})
 	b.floor(start, 5)
@@ -88,10 +85,7 @@ func TestI12_APublicationWithoutPositionWaitsForTheLongBound(t *testing.T) {
 
 // The position at which the handover barrier falls was lost in the crash as well.
 func TestI12_TheBarrierFallsWhenTheFloorEntersANewEpoch(t *testing.T) {
-	b := newBench(t, limits())
-	b.end = 10
-	b.put(row(1, start-5000, start-9000))
-	b.open(start, store.Key{DueAt: start - 3000}, store.MinKey())
+	b := takenOver(t, row(1, start-5000, start-9000))
 	b.lose(4)
 	b.floor(start+1000, 3) // a message from before the claim survived
 	b.sweep(start + 1000)
@@ -102,9 +96,7 @@ func TestI12_TheBarrierFallsWhenTheFloorEntersANewEpoch(t *testing.T) {
 }
 
 func TestASweepIsDueWhenABarrierFalls(t *testing.T) {
-	b := newBench(t, limits())
-	b.end = 10
-	b.open(start, store.Key{DueAt: start - 3000}, store.MinKey())
+	b := takenOver(t)
 	b.floor(start+1000, 9)
 	if at := b.p.SweepBy(); at != timer.Never {
 		t.Fatalf("a sweep is due at %d before the barrier has fallen", at)

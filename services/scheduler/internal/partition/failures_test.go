@@ -11,10 +11,7 @@ import (
 
 // TestASweepAfterTheClockWentBackForgetsNothing: its reads end at the present, before the rows that are in flight.
 func TestASweepAfterTheClockWentBackForgetsNothing(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start+100, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start)
+	b := polledWithBarrier(t, row(1, start+100, start))
 	b.wantReleased(start+100, "1")
 	b.sweep(start + 50)
 	if n := b.p.InFlight(); n != 1 {
@@ -69,9 +66,7 @@ func TestAHintBeyondTheBoundIsLeftToThePoll(t *testing.T) {
 
 // TestOnePollAnswersManyHintsThatCannotBeRead: during an update, a process of a later release may publish thousands of them.
 func TestOnePollAnswersManyHintsThatCannotBeRead(t *testing.T) {
-	b := newBench(t, limits())
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start)
+	b := polledWithBarrier(t)
 	for ms := range timer.Millis(100) {
 		if got := b.p.Hint(start+ms, event.Hint{Shard: 3}); got != partition.HintLater {
 			t.Fatalf("the hint is %q, want later", got)

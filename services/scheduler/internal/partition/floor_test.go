@@ -60,10 +60,7 @@ func TestTheFloorEmptiesTheInFlightSetBeyondR(t *testing.T) {
 }
 
 func TestWhatTheBusHasNotTakenStaysInFlight(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start)
+	b := polledWithBarrier(t, row(1, start, start))
 	b.p.TakeDue(start, 10, 1000)
 	b.floor(start+100, 9)
 	b.sweep(start + 3000)
@@ -92,9 +89,7 @@ func TestStatesRemovedDuringAReadAreBounded(t *testing.T) {
 	for id := byte(1); id <= 6; id++ {
 		b.put(row(id, start, start))
 	}
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b.begin()
 	q := b.p.Poll(start + 1000)
 	for range 3 {
 		b.release(start + 1000)
@@ -113,9 +108,7 @@ func TestAStoppedFloorDoesNotFillTheInFlightSet(t *testing.T) {
 	for id := byte(1); id <= 10; id++ {
 		b.put(row(id, start, start))
 	}
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b.begin()
 	b.release(start)
 	for id := byte(2); id <= 8; id++ {
 		b.remove(id)
@@ -170,10 +163,7 @@ func TestI12_ARowPolledBeforeItsOutcomeIsNotPublishedAgain(t *testing.T) {
 // TestI12_ABarrierThatFallsDuringASweepCountsForTheNext: a row of an earlier owner may get its outcome between its read
 // and the ack floor that its acknowledgement moves.
 func TestI12_ABarrierThatFallsDuringASweepCountsForTheNext(t *testing.T) {
-	b := newBench(t, limits())
-	b.end = 10
-	b.put(row(1, start-5000, start-9000))
-	b.open(start, store.Key{DueAt: start - 3000}, store.MinKey())
+	b := takenOver(t, row(1, start-5000, start-9000))
 	b.floor(start+500, 9)
 	q := b.p.SweepStart(start + 1000)
 	b.floor(start+1010, 10)
@@ -205,9 +195,7 @@ const minute = timer.Millis(60_000)
 
 func TestI4_ASweepBeginsAMarginBeforeTheLastOneAndEveryFiveMinutesAtTheFirstKey(t *testing.T) {
 	b := newBench(t, limits())
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b.begin()
 	b.wantFrom(start, store.MinKey())
 	b.sweep(start + 100)
 	b.wantFrom(start+2000, store.MaxKeyAt(start+100-minute))

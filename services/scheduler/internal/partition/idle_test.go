@@ -27,9 +27,7 @@ func (b *bench) sweeps(now timer.Millis) int {
 // idle makes the bench's shard idle at start + 2 s.
 func (b *bench) idle() {
 	b.t.Helper()
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b.begin()
 	b.sweep(start + 2000)
 	if b.p.Idle() != 1 {
 		b.t.Fatal("an empty shard does not become idle")
@@ -39,9 +37,7 @@ func (b *bench) idle() {
 func TestI4_AnIdleShardIsPolledFromItsSweepFloorEveryHalfHintWindow(t *testing.T) {
 	b := newBench(t, idling())
 	b.put(row(5, start+1000, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b.begin()
 	b.wantReleased(start+1000, "5") // R is this key
 	b.remove(5)
 	b.sweep(start + 2000)
@@ -73,9 +69,7 @@ func TestI4_AnIdleShardIsPolledFromItsSweepFloorEveryHalfHintWindow(t *testing.T
 func TestI4_ARowBehindTheSweepFloorOfAnIdleShardIsSwept(t *testing.T) {
 	b := newBench(t, idling())
 	b.put(row(5, start+1000, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b.begin()
 	b.wantReleased(start+1000, "5") // R is this row
 	b.remove(5)
 	b.sweep(start + 2000)
@@ -125,9 +119,7 @@ func TestAShardBecomesIdleOnlyWhenNothingOfItIsKnown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, idling())
-			b.open(start, store.MinKey(), store.MinKey())
-			b.floor(start, 1)
-			b.poll(start)
+			b.begin()
 			c.do(b)
 			b.sweep(start + 2000)
 			if n := b.p.Idle(); n != c.rest {
@@ -149,9 +141,7 @@ func TestAShardBecomesIdleOnlyWhenNothingOfItIsKnown(t *testing.T) {
 		l.ActiveFor = time.Minute
 		b := newBench(t, l)
 		b.put(row(1, start+600, start))
-		b.open(start, store.MinKey(), store.MinKey())
-		b.floor(start, 1)
-		b.poll(start)
+		b.begin()
 		b.wantReleased(start+600, "1")
 		b.remove(1)
 		for now := start + 2000; now < start+60_000; now += 2000 {

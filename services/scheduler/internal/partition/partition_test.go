@@ -49,10 +49,37 @@ func polled(t *testing.T, rows ...store.DueRow) *bench {
 	t.Helper()
 	b := newBench(t, limits())
 	b.put(rows...)
+	b.begin()
+	return b
+}
+
+// polledWithBarrier is polled while the barrier of the claim stands.
+func polledWithBarrier(t *testing.T, rows ...store.DueRow) *bench {
+	t.Helper()
+	b := newBench(t, limits())
+	b.put(rows...)
+	b.open(start, store.MinKey(), store.MinKey())
+	b.poll(start)
+	return b
+}
+
+// takenOver returns a bench whose shard was claimed at start from an earlier owner. The watermark is 3 s old, and the
+// barrier stands until the events below offset 10 are acknowledged.
+func takenOver(t *testing.T, rows ...store.DueRow) *bench {
+	t.Helper()
+	b := newBench(t, limits())
+	b.end = 10
+	b.put(rows...)
+	b.open(start, store.Key{DueAt: start - 3000}, store.MinKey())
+	return b
+}
+
+// begin claims the shard with the smallest watermark, lets the barrier fall, and reads the rows by a poll.
+func (b *bench) begin() {
+	b.t.Helper()
 	b.open(start, store.MinKey(), store.MinKey())
 	b.floor(start, 1)
 	b.poll(start)
-	return b
 }
 
 // open claims the shard with a watermark and a P.
@@ -193,10 +220,7 @@ func hint(r store.DueRow) event.Hint {
 }
 
 func TestPollArmsAndReleasesAtTheDueTimeNotBefore(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start+1000, start), row(2, start+1500, start), row(3, start+9000, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start)
+	b := polledWithBarrier(t, row(1, start+1000, start), row(2, start+1500, start), row(3, start+9000, start))
 	if b.p.Armed() != 2 {
 		t.Fatalf("%d armed, want the 2 within the look-ahead", b.p.Armed())
 	}
@@ -209,9 +233,7 @@ func TestPollArmsAndReleasesAtTheDueTimeNotBefore(t *testing.T) {
 }
 
 func TestPollComesAtLeastEveryHalfHintWindow(t *testing.T) {
-	b := newBench(t, limits())
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start)
+	b := polledWithBarrier(t)
 	first := b.p.PollAt()
 	if first <= start || first > start+30_000 {
 		t.Fatalf("next poll of an empty shard in %d ms, want at most 30000", first-start)
@@ -260,9 +282,7 @@ func TestRoomIsNotExceededAndReadStaysBeforeWhatWasLeftOut(t *testing.T) {
 	for i := range byte(10) {
 		b.put(row(i+1, start, start-10_000))
 	}
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b.begin()
 	if b.p.Armed() != 4 {
 		t.Fatalf("%d armed, want 4", b.p.Armed())
 	}

@@ -101,9 +101,7 @@ func TestI9_EveryEventOfAClaimHasItsOwnSequence(t *testing.T) {
 	b := newBench(t, limits())
 	b.claim.Version, b.claim.Owner = 7, timer.UUID{9}
 	b.put(row(1, start, start-10), row(2, start, start-10))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b.begin()
 	last, ids := uint64(0), map[string]bool{}
 	for now := start; now <= start.Add(90*time.Second); now += 30_000 {
 		b.sweep(now)

@@ -24,9 +24,7 @@ func TestI4_TheSweepFindsWhatPollAndHintsMissed(t *testing.T) {
 }
 
 func TestI4_TheSweepBringsThePollForwardForRowsBeyondR(t *testing.T) {
-	b := newBench(t, limits())
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start)
+	b := polledWithBarrier(t)
 	b.put(row(1, start+1000, start+10))
 	b.sweep(start + 3001)
 	if at := b.p.PollAt(); at > start+3001 {
@@ -64,10 +62,7 @@ func TestI12_WhatIsArmedWhileTheSweepReadsIsNotRepeated(t *testing.T) {
 }
 
 func TestI5_AFencedShardStopsAtOnce(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start+100, start), row(2, start+200, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start)
+	b := polledWithBarrier(t, row(1, start+100, start), row(2, start+200, start))
 	b.wantReleased(start+100, "1")
 	if n := b.p.Advanced([]store.Advance{{Claim: b.claim}}, []error{store.ErrFenced}); !slices.Equal(n, []shard.ID{3}) {
 		t.Fatalf("shards %v are fenced, want 3", n)
@@ -153,10 +148,7 @@ func TestI5_AnAnswerToAnotherOwnersClaimIsPassedOver(t *testing.T) {
 }
 
 func TestI6_WatermarkCoversOnlyTheAcknowledgedPrefix(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start, start), row(2, start, start), row(3, start+1500, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start)
+	b := polledWithBarrier(t, row(1, start, start), row(2, start, start), row(3, start+1500, start))
 	late := start + 60_000
 	if w, moved := b.watermark(late); moved && !(store.Key{DueAt: start, UUID: timer.UUID{1}}).After(w) {
 		t.Fatalf("W moved to %v although no timer is published", w)
@@ -185,10 +177,7 @@ func TestI6_WatermarkCoversOnlyTheAcknowledgedPrefix(t *testing.T) {
 }
 
 func TestI6_WatermarkStaysBehindThePresentByTheSlack(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start+1000, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start)
+	b := polledWithBarrier(t, row(1, start+1000, start))
 	b.wantReleased(start+1000, "1")
 	if w, moved := b.watermark(start + 1500); moved && w.DueAt > start-500 {
 		t.Fatalf("W at %v, nearer to the present than the slack", w)
@@ -199,10 +188,7 @@ func TestI6_WatermarkStaysBehindThePresentByTheSlack(t *testing.T) {
 }
 
 func TestI6_WatermarkNeverGoesBack(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start+1000, start), row(2, start+1500, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start)
+	b := polledWithBarrier(t, row(1, start+1000, start), row(2, start+1500, start))
 	b.wantReleased(start+1000, "1")
 	first := b.p.Advances(start + 3000)
 	b.wantReleased(start+3000, "2")
@@ -281,12 +267,9 @@ func TestI12_ARowInFlightWhoseEventIsQueuedWaitsForTheLongBound(t *testing.T) {
 }
 
 func TestI12_RowsFromBeforeTheClaimWaitForTheFloor(t *testing.T) {
-	b := newBench(t, limits())
-	b.end = 10
 	old := row(1, start-5000, start-9000)
 	written := row(2, start-4000, start+300)
-	b.put(old, written)
-	b.open(start, store.Key{DueAt: start - 3000}, store.MinKey())
+	b := takenOver(t, old, written)
 	b.sweep(start + 1000)
 	b.wantReleased(start+1000, "2")
 	b.floor(start+2000, 9)
@@ -298,10 +281,7 @@ func TestI12_RowsFromBeforeTheClaimWaitForTheFloor(t *testing.T) {
 }
 
 func TestI12_RowsFromBeforeTheClaimGoOutAfterTheLongBound(t *testing.T) {
-	b := newBench(t, limits())
-	b.end = 10
-	b.put(row(1, start-5000, start-9000))
-	b.open(start, store.Key{DueAt: start - 3000}, store.MinKey())
+	b := takenOver(t, row(1, start-5000, start-9000))
 	b.sweep(start - 5001 + 6*60_000)
 	b.wantReleased(start - 5001 + 6*60_000)
 	b.sweep(start - 5000 + 6*60_000)
@@ -313,9 +293,7 @@ func TestI12_RepublishingAKeyInFlightNeedsNoRoom(t *testing.T) {
 	l.MaxInFlight = 2
 	b := newBench(t, l)
 	b.put(row(1, start, start-10), row(2, start, start-10), row(3, start+1, start-10))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b.begin()
 	b.wantReleased(start+1, "1", "2")
 	// Nothing is acknowledged, and the bound is reached.
 	at := start.Add(l.LongBound)
@@ -338,10 +316,7 @@ func TestI12_TheSweepIsRateLimitedOldestFirst(t *testing.T) {
 }
 
 func TestInFlightStatesAreRemovedOnlyByAReadBegunAfterItsPublication(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start)
+	b := polledWithBarrier(t, row(1, start, start))
 	batch, _ := b.p.TakeDue(start, 10, 1000)
 	q := b.p.SweepStart(start)
 	b.p.Published(start, batch, []bus.Position{b.position(1)})
@@ -364,10 +339,7 @@ func TestInFlightStatesAreRemovedOnlyByAReadBegunAfterItsPublication(t *testing.
 }
 
 func TestInFlightStatesOfAnotherRevisionAreRemoved(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start)
+	b := polledWithBarrier(t, row(1, start, start))
 	b.wantReleased(start, "1")
 	b.remove(1)
 	moved := row(1, start, start)
@@ -397,10 +369,7 @@ func TestARowThatComesAfterItsEventIsPublishedAgain(t *testing.T) {
 }
 
 func TestReleasesCarryTheLargestKeySent(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start, start), row(2, start+50, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start)
+	b := polledWithBarrier(t, row(1, start, start), row(2, start+50, start))
 	if got := b.p.ClaimReleases()[0].Published; got != store.MinKey() {
 		t.Fatalf("P of an owner without publishes: %v", got)
 	}
@@ -411,10 +380,7 @@ func TestReleasesCarryTheLargestKeySent(t *testing.T) {
 }
 
 func TestAFullQueueHoldsPublishingBack(t *testing.T) {
-	b := newBench(t, limits())
-	b.put(row(1, start, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.poll(start)
+	b := polledWithBarrier(t, row(1, start, start))
 	b.p.Floor(start, bus.Floor{Floor: b.position(1), End: b.position(1001), Depth: 1000})
 	b.wantReleased(start)
 	if b.p.NextPublishAt(start, 1000) != timer.Never || !b.p.NeedsFloor() {

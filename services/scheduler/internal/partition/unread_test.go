@@ -45,9 +45,7 @@ func TestAShardThatCannotBePolledIsPolledAgain(t *testing.T) {
 func TestNothingIsConcludedOfAShardThatCannotBeSwept(t *testing.T) {
 	b := newBench(t, idling())
 	b.put(row(1, start, start))
-	b.open(start, store.MinKey(), store.MinKey())
-	b.floor(start, 1)
-	b.poll(start)
+	b.begin()
 	b.wantReleased(start, "1")
 	q := b.p.SweepStart(start + 5000)
 	if len(q.Shards) != 1 {
