@@ -23,24 +23,16 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"github.com/timerbus/timerbus/tools/internal/program"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := check(ctx, os.Stdout, os.Args[1:])
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "modelcheck:", err)
-		os.Exit(1)
-	}
-}
+func main() { os.Exit(program.Run("modelcheck", check)) }
 
 func check(ctx context.Context, out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("modelcheck", flag.ExitOnError)
