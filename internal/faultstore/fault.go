@@ -66,3 +66,12 @@ func OnEvery(f Fault, methods ...string) Plan {
 		return Fault{}
 	}
 }
+
+// Cuts returns plans that cut a process off from the store, by name: its calls are "refused", or they get no answer and
+// are "silent".
+func Cuts() map[string]Plan {
+	return map[string]Plan{
+		"refused": func(string, int) Fault { return Fault{Kind: FailBefore} },
+		"silent":  func(string, int) Fault { return Fault{Kind: Freeze} },
+	}
+}

@@ -53,7 +53,7 @@ func TestABurstToOneHostTakesAsLongAsTheHostNeeds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 500*time.Millisecond, 200) }
+				w.answer = answerAfter(500*time.Millisecond, 200)
 				w.targetOf = c.targetOf
 				n := w.start()
 				const timers = 2000
@@ -114,7 +114,7 @@ func pauseStore(t *testing.T, begins time.Duration) {
 func TestAnEventWithoutATargetIsReadToLearnIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.targetOf = func(store.DueRow) timer.Target { return 0 }
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 100*time.Millisecond, 200) }
+		w.answer = answerAfter(100*time.Millisecond, 200)
 		w.settle(func(s *store.Settings) { s.HostConcurrency = 2 })
 		n := w.start()
 		for i := range 5 {

@@ -1,7 +1,6 @@
 package dispatcher_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,7 +14,7 @@ import (
 func TestDeliveriesAreBoundedInBytes(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const timers, size, room, batch = 60, 50 << 10, 500 << 10, 4
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 200) }
+		w.answer = answerAfter(time.Second, 200)
 		n := w.start(func(c *dispatcher.Config) { c.RoomBytes, c.Batch = room, batch })
 		payload := []byte(`"` + strings.Repeat("x", size) + `"`)
 		for i := range timers {

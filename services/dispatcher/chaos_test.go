@@ -115,9 +115,7 @@ func (w *world) chaos(seed uint64) {
 			}
 		}
 	}
-	if d := w.depth(); d != 0 {
-		w.t.Errorf("%d messages are left", d)
-	}
+	w.wantDepth(0)
 	for _, n := range nodes {
 		n.end()
 	}

@@ -207,7 +207,7 @@ func TestI15_ARetryIsNotPlannedByAClockThatIsNotTrusted(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, -time.Hour} {
 		t.Run(jump.String(), func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 500) }
+				w.answer = answerAfter(time.Second, 500)
 				n, clocks := w.startClocked()
 				w.put("a", 0, nil)
 				w.pass(500 * time.Millisecond)

@@ -63,12 +63,6 @@ func (w *world) startCuttable(early bool, change func(*dispatcher.Config), fault
 	return c
 }
 
-// cuts are the ways to cut a process off from the store: its calls are refused, or they get no answer.
-var cuts = map[string]faultstore.Plan{
-	"refused": func(string, int) faultstore.Fault { return faultstore.Fault{Kind: faultstore.FailBefore} },
-	"silent":  func(string, int) faultstore.Fault { return faultstore.Fault{Kind: faultstore.Freeze} },
-}
-
 // stream creates a timer that becomes due every 50 ms, for the duration d.
 func (w *world) stream(d time.Duration, made *[]timer.Timer) {
 	for range int(d / (50 * time.Millisecond)) {
@@ -95,11 +89,11 @@ func (w *world) latest(made []timer.Timer, from timer.Millis) (latest time.Durat
 
 // TestI17_ADispatcherThatIsCutOffReturnsItsMessages: another dispatcher delivers them after two seconds.
 func TestI17_ADispatcherThatIsCutOffReturnsItsMessages(t *testing.T) {
-	for name, cut := range cuts {
+	for name, cut := range faultstore.Cuts() {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				// Callbacks take 300 ms, so that some have begun when the cut begins.
-				w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 300*time.Millisecond, 200) }
+				w.answer = answerAfter(300*time.Millisecond, 200)
 				a, b := w.startCuttable(true, nil), w.startCuttable(true, nil)
 				var made []timer.Timer
 				w.stream(10*time.Second, &made)
@@ -119,9 +113,7 @@ func TestI17_ADispatcherThatIsCutOffReturnsItsMessages(t *testing.T) {
 				if a.joins.Load() != 2 || b.joins.Load() != 1 {
 					t.Errorf("they joined %d and %d times, want 2 and 1", a.joins.Load(), b.joins.Load())
 				}
-				if depth := w.depth(); depth != 0 {
-					t.Errorf("%d events are left in the queue", depth)
-				}
+				w.wantDepth(0)
 			})
 		})
 	}
@@ -130,13 +122,13 @@ func TestI17_ADispatcherThatIsCutOffReturnsItsMessages(t *testing.T) {
 // TestI17_AnOutageOfTheStoreCostsOneRejoin: every dispatcher leaves and rejoins once, timers are not much later than
 // without a Reach, and no timer is called a second time.
 func TestI17_AnOutageOfTheStoreCostsOneRejoin(t *testing.T) {
-	for name, cut := range cuts {
+	for name, cut := range faultstore.Cuts() {
 		for _, lasts := range []time.Duration{1500 * time.Millisecond, 3 * time.Second, 30 * time.Second} {
 			t.Run(name+" for "+lasts.String(), func(t *testing.T) {
 				var late [2]time.Duration
 				for i, early := range []bool{false, true} {
 					inWorld(t, func(w *world) {
-						w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 300*time.Millisecond, 200) }
+						w.answer = answerAfter(300*time.Millisecond, 200)
 						a, b := w.startCuttable(early, nil), w.startCuttable(early, nil)
 						var made []timer.Timer
 						w.stream(10*time.Second, &made)
@@ -193,7 +185,7 @@ func (w *world) wantOneCallElsewhere(first *cuttable, made []timer.Timer) {
 // its postponement then, the timer would be delivered a second time.
 func TestI17_APostponementIsNotWrittenAfterItsMessageWasReturned(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 9*time.Second, 200) }
+		w.answer = answerAfter(9*time.Second, 200)
 		// So the namespace is not in its cache.
 		a := w.startCuttable(true, nil, faultstore.OnEvery(faultstore.Fault{Kind: faultstore.FailBefore}, "ListNamespaces"))
 		a.faults.Follow(faultstore.OnEvery(faultstore.Fault{Kind: faultstore.Freeze}, "GetNamespace", "Finish", "Ping"))

@@ -16,7 +16,7 @@ import (
 
 func TestI2_ALeaseThatWasAppliedLateAndNotReadIsHeldAllTheSame(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 4*time.Second, 500) }
+		w.answer = answerAfter(4*time.Second, 500)
 		n := w.start()
 		var late []store.Finish
 		applied := false
@@ -47,7 +47,7 @@ func TestI2_ALeaseThatWasAppliedLateAndNotReadIsHeldAllTheSame(t *testing.T) {
 
 func TestI2_SuccessOfAnOldGenerationWritesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 200) }
+		w.answer = answerAfter(time.Second, 200)
 		n := w.start()
 		w.put("a", 0, nil)
 		w.pass(500 * time.Millisecond)
@@ -95,7 +95,7 @@ func TestAnUpdateDuringACallbackIsDeliveredAtOnce(t *testing.T) {
 
 func TestI2_SuccessCountsAlthoughTheRevisionMoved(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 200) }
+		w.answer = answerAfter(time.Second, 200)
 		n := w.start()
 		w.put("a", 0, nil)
 		w.pass(500 * time.Millisecond)
@@ -108,7 +108,7 @@ func TestI2_SuccessCountsAlthoughTheRevisionMoved(t *testing.T) {
 
 func TestI2_FailureMissesWhenTheRevisionMoved(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 500) }
+		w.answer = answerAfter(time.Second, 500)
 		n := w.start()
 		w.put("a", 0, nil)
 		w.pass(500 * time.Millisecond)
@@ -185,7 +185,7 @@ func TestI2_FailureIsGuardedByTheLeasesRevision(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 3*time.Second, 500) }
+				w.answer = answerAfter(3*time.Second, 500)
 				n := w.start()
 				fault(n.store)
 				w.put("a", 0, nil)
@@ -246,9 +246,7 @@ func TestI2_UnknownOutcomesAreResolved(t *testing.T) {
 						t.Fatalf("history %+v, want one attempt", entries)
 					}
 					w.wantCalls("a", 1)
-					if d := w.depth(); d != 0 {
-						t.Fatalf("%d messages are left", d)
-					}
+					w.wantDepth(0)
 					n.end()
 				})
 			})

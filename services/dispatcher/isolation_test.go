@@ -262,7 +262,7 @@ func TestANamespaceSetsItsCallsToAHost(t *testing.T) {
 
 func TestI7_WhoWaitedForItsHostIsCheckedAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 400*time.Millisecond, 200) }
+		w.answer = answerAfter(400*time.Millisecond, 200)
 		w.settle(func(s *store.Settings) { s.HostConcurrency = 1 })
 		n := w.start()
 		w.put("first", 0, to("host"))

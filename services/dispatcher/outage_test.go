@@ -1,7 +1,6 @@
 package dispatcher_test
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,7 +22,7 @@ func TestAnOutageIsALineAMinute(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				// Some deliveries have begun when the outage begins. The host has permits for all.
-				w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 6*time.Second, 200) }
+				w.answer = answerAfter(6*time.Second, 200)
 				w.settle(func(s *store.Settings) { s.HostConcurrency = 256 })
 				var log outagetest.Log
 				var faults *faultstore.Faults

@@ -93,9 +93,7 @@ func TestI14_ALostDeadEventStaysInTheOutbox(t *testing.T) {
 		if len(left) != 1 || left[0].Timer.LastStatus != 410 {
 			t.Fatalf("marked: %+v", left)
 		}
-		if w.depth() != 0 {
-			t.Fatal("the message is not acknowledged")
-		}
+		w.wantDepth(0)
 		n.end()
 	})
 }

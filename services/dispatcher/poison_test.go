@@ -252,9 +252,7 @@ func TestI13_EveryRowCheckParks(t *testing.T) {
 		w.pass(2 * time.Second)
 		w.wantCalls("a", 0)
 		w.wantStatus("a", timer.StatusParked)
-		if w.depth() != 0 {
-			t.Fatal("the message is not acknowledged")
-		}
+		w.wantDepth(0)
 		n.end()
 	})
 }
@@ -294,7 +292,7 @@ func TestI13_AResultResetsTheCount(t *testing.T) {
 
 func TestI13_ARedeliveryIsCountedOnceAndItsLeaseNotAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 8*time.Second, 200) }
+		w.answer = answerAfter(8*time.Second, 200)
 		n := w.start()
 		w.put("a", 0, nil)
 		w.pass(time.Second)
@@ -318,7 +316,7 @@ func TestI13_ARedeliveryIsCountedOnceAndItsLeaseNotAgain(t *testing.T) {
 
 func TestI13_ACountWhoseAnswerIsLostIsNotRepeated(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 200) }
+		w.answer = answerAfter(time.Second, 200)
 		n := w.start(func(c *dispatcher.Config) { c.Redelivered = func(*bus.Delivery) bool { return true } })
 		lost := 0
 		n.store.set(nil, func(op string, _ []store.Finish) error {
@@ -342,7 +340,7 @@ func TestI13_ACountWhoseAnswerIsLostIsNotRepeated(t *testing.T) {
 
 func TestI13_ACountWhoseAnswerWasLostIsNotRepeatedByTheLease(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 5*time.Second, 200) }
+		w.answer = answerAfter(5*time.Second, 200)
 		n := w.start(func(c *dispatcher.Config) { c.Redelivered = func(*bus.Delivery) bool { return true } })
 		lost := false
 		n.store.set(nil, func(op string, _ []store.Finish) error {

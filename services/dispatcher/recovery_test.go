@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/faultstore"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -40,7 +41,7 @@ func inRecovery(t *testing.T, n, perTick int, takes time.Duration, change func(*
 	inWorld(t, func(w *world) {
 		w.limit = 2 * inFlight()
 		w.settle(func(s *store.Settings) { s.HostConcurrency = 2 * inFlight() })
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, takes, 200) }
+		w.answer = answerAfter(takes, 200)
 		r := &recovery{world: w, perTick: perTick, change: change}
 		r.start(n)
 		test(r)
@@ -57,7 +58,7 @@ func (r *recovery) start(n int) {
 // restart kills all processes and starts the same number of new ones.
 func (r *recovery) restart() {
 	for _, n := range r.nodes {
-		n.faults.Follow(cuts["refused"])
+		n.faults.Follow(faultstore.Cuts()["refused"])
 		n.kill()
 	}
 	r.start(len(r.nodes))
@@ -179,7 +180,7 @@ func TestI13_AnOutageSlowsNoDeliveries(t *testing.T) {
 			r.each(func(n *cuttable) { n.member.Connect() })
 		},
 		"the store is away": func(r *recovery) {
-			r.each(func(n *cuttable) { n.faults.Follow(cuts["silent"]) })
+			r.each(func(n *cuttable) { n.faults.Follow(faultstore.Cuts()["silent"]) })
 			r.run(30 * time.Second)
 			r.each(func(n *cuttable) { n.faults.Follow(nil) })
 		},

@@ -1,7 +1,6 @@
 package dispatcher_test
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,7 +26,7 @@ func TestI13_AnOrderlyStopIsNoStart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Minute, 200) }
+				w.answer = answerAfter(time.Minute, 200)
 				change := func(d *dispatcher.Config) {
 					d.Drain = c.drain
 					d.Redelivered = func(m *bus.Delivery) bool { return c.redelivered || m.Deliveries >= 2 }
@@ -59,7 +58,7 @@ func TestI13_AnOrderlyStopIsNoStart(t *testing.T) {
 // An orderly stop takes back one start, and keeps the starts of killed processes.
 func TestI13_AnOrderlyStopLeavesTheCountsOfKills(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Minute, 200) }
+		w.answer = answerAfter(time.Minute, 200)
 		w.put("a", 0, func(s *timer.Spec) { s.CallbackTimeout = timer.MaxCallbackTimeout })
 		n := w.start()
 		w.pass(5 * time.Second)
@@ -82,7 +81,7 @@ func TestI13_AnOrderlyStopLeavesTheCountsOfKills(t *testing.T) {
 // Without a store the lease expires, as after a kill, and the stop is not delayed.
 func TestAnOrderlyStopWithoutAStoreEnds(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Minute, 200) }
+		w.answer = answerAfter(time.Minute, 200)
 		w.put("a", 0, func(s *timer.Spec) { s.CallbackTimeout = timer.MaxCallbackTimeout })
 		n := w.start(func(c *dispatcher.Config) { c.Drain = 3 * time.Second })
 		w.pass(5 * time.Second)

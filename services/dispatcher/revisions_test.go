@@ -90,7 +90,7 @@ func (d *deaf) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Mes
 // the row check.
 func TestI3_EveryRenewalOfALeaseHasANewRevision(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 30*time.Second, 500) }
+		w.answer = answerAfter(30*time.Second, 500)
 		n := w.start()
 		seen := []timer.Revision{w.put("a", 0, nil).Revision}
 		n.store.set(nil, func(_ string, items []store.Finish) error {

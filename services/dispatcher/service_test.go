@@ -35,9 +35,7 @@ func TestTimersAreDeliveredAtTheirTimeAndOnce(t *testing.T) {
 				t.Fatalf("%s was called %v after its time", id, late)
 			}
 		}
-		if d := w.depth(); d != 0 {
-			t.Fatalf("%d events are not acknowledged", d)
-		}
+		w.wantDepth(0)
 		n.end()
 	})
 }
@@ -191,29 +189,23 @@ func TestMalformedEventsAreDropped(t *testing.T) {
 			w.must(err)
 		}
 		w.pass(step)
-		if d := w.depth(); d != 0 {
-			t.Fatalf("%d messages are left", d)
-		}
+		w.wantDepth(0)
 		n.end()
 	})
 }
 
 func TestDuplicateOfARunningDeliveryIsAcknowledgedWithIt(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 200) }
+		w.answer = answerAfter(time.Second, 200)
 		n := w.start()
 		w.put("a", 0, nil)
 		w.pass(100 * time.Millisecond)
 		w.again("a")
 		w.again("a")
-		if d := w.depth(); d != 3 {
-			t.Fatalf("%d messages unacknowledged while it runs, want 3", d)
-		}
+		w.wantDepth(3)
 		w.pass(2 * time.Second)
 		w.wantCalls("a", 1)
-		if d := w.depth(); d != 0 {
-			t.Fatalf("%d messages are left", d)
-		}
+		w.wantDepth(0)
 		n.end()
 	})
 }
@@ -245,9 +237,7 @@ func TestShutdownFinishesWhatIsUnderWay(t *testing.T) {
 		if left.Attempts != 0 || left.DueAt > timer.SystemClock().Add(15*time.Second) {
 			t.Fatalf("abandoned: %+v", left)
 		}
-		if d := w.depth(); d != 0 {
-			t.Fatalf("%d messages are left", d)
-		}
+		w.wantDepth(0)
 		w.answer = nil
 		n = w.start()
 		w.pass(20 * time.Second)

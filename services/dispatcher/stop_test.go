@@ -32,7 +32,7 @@ func TestI10_AStopAcknowledgesOnlyWhatIsStored(t *testing.T) {
 		"dead":  {prepare: answer(410)},
 		"retry": {prepare: answer(500)},
 		"cut off": {prepare: func(w *world) {
-			w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Hour, 200) }
+			w.answer = answerAfter(time.Hour, 200)
 		}},
 		"parked": {prepare: answer(200), starts: 5},
 		"postponed": {
@@ -47,7 +47,7 @@ func TestI10_AStopAcknowledgesOnlyWhatIsStored(t *testing.T) {
 			spec: func(s *timer.Spec) { s.Deliver = timer.DeliverEvent },
 		},
 		"postponed unread": {prepare: func(w *world) {
-			w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Hour, 200) }
+			w.answer = answerAfter(time.Hour, 200)
 			w.put("slow", 0, nil)
 			w.pass(4 * time.Second) // it has a lease, and its message is acknowledged
 		}},
@@ -92,7 +92,7 @@ func TestI10_AStopAcknowledgesOnlyWhatIsStored(t *testing.T) {
 // callback.
 func TestI10_AnEventOfTheLeasedStateJoinsTheDelivery(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 40*time.Second, 200) }
+		w.answer = answerAfter(40*time.Second, 200)
 		n := w.start()
 		var leased timer.Millis // when the row was leased first
 		var late time.Duration  // how long the row was due before its lease was renewed
@@ -116,9 +116,7 @@ func TestI10_AnEventOfTheLeasedStateJoinsTheDelivery(t *testing.T) {
 		}
 		w.wantCalls("a", 1)
 		w.wantStatus("a", timer.StatusDone)
-		if d := w.depth(); d != 0 {
-			t.Fatalf("%d messages are left", d)
-		}
+		w.wantDepth(0)
 		n.end()
 	})
 }
@@ -167,7 +165,7 @@ func TestTheBackoffCountsFromTheEndOfAnAttempt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, took, 500) }
+				w.answer = answerAfter(took, 500)
 				n := w.start()
 				w.put("a", 0, func(s *timer.Spec) {
 					spec(s)
@@ -219,15 +217,13 @@ func (a *slowAck) Ack() {
 // redelivered.
 func TestI10_ASessionClosesAfterItsAcknowledgements(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 200) }
+		w.answer = answerAfter(time.Second, 200)
 		n := w.start(func(c *dispatcher.Config) { c.Bus = &slowAcks{c.Bus} })
 		w.put("a", 0, nil)
 		w.pass(500 * time.Millisecond)
 		n.end()
 		w.wantStatus("a", timer.StatusDone)
-		if d := w.depth(); d != 0 {
-			t.Fatalf("%d messages are left", d)
-		}
+		w.wantDepth(0)
 	})
 }
 

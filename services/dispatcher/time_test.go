@@ -1,7 +1,6 @@
 package dispatcher_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -21,9 +20,7 @@ func TestI7_WhatWasDeletedBeforeItsTimeNeverGoesOut(t *testing.T) {
 			w.put(fmt.Sprint(i), time.Second, nil)
 		}
 		w.pass(999*time.Millisecond - step)
-		if d := w.depth(); d != 20 {
-			t.Fatalf("%d events wait for their time, want 20", d)
-		}
+		w.wantDepth(20)
 		for i := range 10 {
 			w.write(store.Delete{Ref: w.ref(fmt.Sprint(i))})
 		}
@@ -37,9 +34,7 @@ func TestI7_WhatWasDeletedBeforeItsTimeNeverGoesOut(t *testing.T) {
 		for i := range 20 {
 			w.wantCalls(fmt.Sprint(i), i/15)
 		}
-		if d := w.depth(); d != 0 {
-			t.Fatalf("%d messages are left", d)
-		}
+		w.wantDepth(0)
 		n.end()
 	})
 }
@@ -60,9 +55,7 @@ func TestI7_ARowThatWasReadBeforeItsTimeIsReadAgain(t *testing.T) {
 		w.publish(store.DueRow{Ref: w.ref("a"), Revision: put.Revision, Generation: put.Generation, Attempt: 1})
 		w.pass(5 * time.Second)
 		w.wantCalls("a", 0)
-		if d := w.depth(); d != 0 {
-			t.Fatalf("%d messages are left", d)
-		}
+		w.wantDepth(0)
 		n.end()
 	})
 }
@@ -93,7 +86,7 @@ func TestI7_TheSecondReadOfARedeliveryIsTheRowCheck(t *testing.T) {
 func TestI7_NothingLiesBetweenTheRowCheckAndTheRequest(t *testing.T) {
 	inWorld(t, func(w *world) {
 		// There is one slot: the second timer must be read after the first has ended, not together with it.
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 200) }
+		w.answer = answerAfter(time.Second, 200)
 		n := w.start(func(c *dispatcher.Config) { c.Concurrency = 1 })
 		w.put("a", 0, nil)
 		w.pass(step)

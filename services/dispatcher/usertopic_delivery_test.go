@@ -141,9 +141,7 @@ func TestAnEventGoesToTheTimersTopic(t *testing.T) {
 			t.Errorf("the timer without a topic: %v", got)
 		}
 		w.wantCalls("both", 1)
-		if d := w.depth(); d != 0 {
-			t.Errorf("%d events are not acknowledged", d)
-		}
+		w.wantDepth(0)
 		n.end()
 	})
 }

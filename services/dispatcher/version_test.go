@@ -90,9 +90,7 @@ func TestADueEventOfALaterVersionIsDeliveredByALaterRelease(t *testing.T) {
 				t.Errorf("%s was delivered by today's release", id)
 			}
 		}
-		if d := w.depth(); d != 0 {
-			t.Errorf("%d due events are left", d)
-		}
+		w.wantDepth(0)
 		later.end()
 		today.end()
 	})
@@ -105,9 +103,7 @@ func TestADueEventWithMoreFieldsIsDelivered(t *testing.T) {
 		w.publishAs("a", func(today []byte) []byte { return append(today, "a field of a later release"...) })
 		w.pass(time.Second)
 		w.wantCalls("a", 1)
-		if d := w.depth(); d != 0 {
-			t.Errorf("%d due events are left", d)
-		}
+		w.wantDepth(0)
 		n.end()
 	})
 }
@@ -120,13 +116,9 @@ func TestAnUnknownDueEventIsDroppedInTheEnd(t *testing.T) {
 		_, err := w.client.Publish(t.Context(), bus.Due, bus.Message{Body: []byte("nonsense")})
 		w.must(err)
 		time.Sleep(9 * time.Minute)
-		if d := w.depth(); d != 1 {
-			t.Fatalf("%d messages are in the queue after 9 minutes, want 1", d)
-		}
+		w.wantDepth(1)
 		time.Sleep(3 * time.Minute)
-		if d := w.depth(); d != 0 {
-			t.Fatalf("%d messages are left after 12 minutes", d)
-		}
+		w.wantDepth(0)
 		if got := counterOf(t, registry, "timerbus_dispatcher_malformed_total"); got != 1 {
 			t.Errorf("malformed = %v, want 1", got)
 		}

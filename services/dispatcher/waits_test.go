@@ -18,27 +18,16 @@ import (
 func TestI10_AcknowledgedOnlyAfterTheOutcomeIsStored(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start()
-		var down atomic.Bool
-		down.Store(true)
-		n.store.set(func(op string, _ []store.Finish) error {
-			if down.Load() && op == "finish" {
-				return store.ErrUnavailable
-			}
-			return nil
-		}, nil)
+		end := n.store.refuseFinish()
 		w.put("a", 0, nil)
 		// Longer than AckWait: the wait of the message is extended.
 		w.pass(30 * time.Second)
 		w.wantCalls("a", 1)
-		if d := w.depth(); d != 1 {
-			t.Fatalf("depth %d with the outcome not stored, want 1", d)
-		}
-		down.Store(false)
+		w.wantDepth(1)
+		end()
 		w.pass(3 * time.Second)
 		w.wantStatus("a", timer.StatusDone)
-		if d := w.depth(); d != 0 {
-			t.Fatalf("depth %d", d)
-		}
+		w.wantDepth(0)
 		w.wantCalls("a", 1)
 		n.end()
 	})
@@ -47,13 +36,7 @@ func TestI10_AcknowledgedOnlyAfterTheOutcomeIsStored(t *testing.T) {
 func TestI10_KilledBeforeTheOutcomeIsStored(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start()
-		n.store.set(func(op string, _ []store.Finish) error {
-			if op == "finish" {
-				n.kill()
-				return store.ErrClosed
-			}
-			return nil
-		}, nil)
+		n.store.set(n.killInFinish, nil)
 		w.put("a", 0, nil)
 		w.pass(time.Second)
 		other := w.start()
@@ -71,22 +54,14 @@ func TestI10_KilledBeforeTheOutcomeIsStored(t *testing.T) {
 func TestI10_KilledAfterTheOutcomeIsStored(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := w.start()
-		n.store.set(nil, func(op string, _ []store.Finish) error {
-			if op == "finish" {
-				n.kill()
-				return store.ErrClosed
-			}
-			return nil
-		})
+		n.store.set(nil, n.killInFinish)
 		w.put("a", 0, nil)
 		w.pass(time.Second)
 		other := w.start()
 		w.pass(10 * time.Second)
 		w.wantCalls("a", 1)
 		w.wantStatus("a", timer.StatusDone)
-		if d := w.depth(); d != 0 {
-			t.Fatalf("depth %d", d)
-		}
+		w.wantDepth(0)
 		other.end()
 		<-n.done
 	})
@@ -104,9 +79,7 @@ func TestI10_AMessageWhoseRowCannotBeReadIsNotAcknowledged(t *testing.T) {
 		}, nil)
 		w.put("a", 0, nil)
 		w.pass(time.Second)
-		if d := w.depth(); d != 1 {
-			t.Fatalf("depth %d with the row not read, want 1", d)
-		}
+		w.wantDepth(1)
 		n.store.set(nil, nil)
 		w.pass(10 * time.Second)
 		w.wantStatus("a", timer.StatusDone)
@@ -117,7 +90,7 @@ func TestI10_AMessageWhoseRowCannotBeReadIsNotAcknowledged(t *testing.T) {
 
 func TestI11_ALongCallbackLeasesItsRow(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Minute, 200) }
+		w.answer = answerAfter(time.Minute, 200)
 		n := w.start()
 		put := w.put("a", 0, func(s *timer.Spec) { s.CallbackTimeout = timer.MaxCallbackTimeout })
 		w.pass(1900 * time.Millisecond)
@@ -129,9 +102,7 @@ func TestI11_ALongCallbackLeasesItsRow(t *testing.T) {
 		if leased.Revision == put.Revision || leased.Generation != put.Generation || leased.Starts != 1 || leased.Attempts != 0 {
 			t.Fatalf("leased: %+v", leased)
 		}
-		if w.depth() != 0 {
-			t.Fatal("the message is not acknowledged")
-		}
+		w.wantDepth(0)
 		for range 10 {
 			w.pass(5 * time.Second)
 			now := w.get("a")
@@ -171,7 +142,7 @@ func TestI11_ADeadDispatchersTimerIsDueAgainByItself(t *testing.T) {
 
 func TestI11_UntilTheLeaseIsAnsweredTheMessageIsExtended(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 20*time.Second, 200) }
+		w.answer = answerAfter(20*time.Second, 200)
 		n := w.start()
 		other := w.start() // would get messages whose wait is not extended
 		refuse := func(op string, items []store.Finish) error {
@@ -184,9 +155,7 @@ func TestI11_UntilTheLeaseIsAnsweredTheMessageIsExtended(t *testing.T) {
 		other.store.set(refuse, nil)
 		w.put("a", 0, nil)
 		w.pass(15 * time.Second)
-		if w.depth() != 1 {
-			t.Fatalf("depth %d while the lease is refused", w.depth())
-		}
+		w.wantDepth(1) // while the lease is refused
 		w.pass(10 * time.Second)
 		w.wantCalls("a", 1)
 		w.wantStatus("a", timer.StatusDone)
@@ -197,20 +166,13 @@ func TestI11_UntilTheLeaseIsAnsweredTheMessageIsExtended(t *testing.T) {
 
 func TestI11_ALeaseThatWasHeldUpIsAsLongAsAnyOther(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Minute, 200) }
+		w.answer = answerAfter(time.Minute, 200)
 		n := w.start()
-		var down atomic.Bool
-		down.Store(true)
-		n.store.set(func(op string, _ []store.Finish) error {
-			if down.Load() && op == "finish" {
-				return store.ErrUnavailable
-			}
-			return nil
-		}, nil)
+		end := n.store.refuseFinish()
 		w.put("a", 0, func(s *timer.Spec) { s.CallbackTimeout = timer.MaxCallbackTimeout })
 		// Longer than a lease: a lease counted from its first try would end before it begins.
 		w.pass(30 * time.Second)
-		down.Store(false)
+		end()
 		w.pass(3 * time.Second)
 		if ahead := w.get("a").DueAt.Sub(timer.SystemClock()); ahead < 10*time.Second {
 			t.Fatalf("leased for another %v after the outage", ahead)
@@ -312,7 +274,7 @@ func TestStopWhileARowIsReadThatMustWait(t *testing.T) {
 
 func TestI10_ALostSessionsDeliveriesEndWithoutIt(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 200) }
+		w.answer = answerAfter(time.Second, 200)
 		n := w.start(func(c *dispatcher.Config) { c.Concurrency = 1 })
 		w.put("begun", 0, nil)
 		w.pass(step)
@@ -332,7 +294,7 @@ func TestI10_ALostSessionsDeliveriesEndWithoutIt(t *testing.T) {
 
 func TestI10_ASecondMemberTakesOverWhatTheFirstGaveBack(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Second, 200) }
+		w.answer = answerAfter(time.Second, 200)
 		n := w.start(func(c *dispatcher.Config) { c.Concurrency = 2 })
 		for i := range 6 {
 			w.put(fmt.Sprint(i), 0, nil)

@@ -319,6 +319,13 @@ func (w *world) depth() int {
 	return floors[0].Depth
 }
 
+func (w *world) wantDepth(want int) {
+	w.t.Helper()
+	if d := w.depth(); d != want {
+		w.t.Fatalf("%d due events are not acknowledged, want %d", d, want)
+	}
+}
+
 func (w *world) note(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -447,6 +454,11 @@ func after(ctx context.Context, d time.Duration, status int) dispatcher.Answer {
 	}
 }
 
+// answerAfter is a receiver that answers every call with a status after d.
+func answerAfter(d time.Duration, status int) func(context.Context, call) dispatcher.Answer {
+	return func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, d, status) }
+}
+
 // faulty is a node's store with faults.
 type faulty struct {
 	*memstore.Store
@@ -500,6 +512,26 @@ func (f *faulty) set(before, after func(op string, items []store.Finish) error) 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.before, f.after = before, after
+}
+
+// refuseFinish lets every write of an outcome or a lease fail until the returned function is called.
+func (f *faulty) refuseFinish() (end func()) {
+	f.set(func(op string, _ []store.Finish) error {
+		if op == "finish" {
+			return store.ErrUnavailable
+		}
+		return nil
+	}, nil)
+	return func() { f.set(nil, nil) }
+}
+
+// killInFinish is a fault that kills the node in a write of an outcome.
+func (n *node) killInFinish(op string, _ []store.Finish) error {
+	if op != "finish" {
+		return nil
+	}
+	n.kill()
+	return store.ErrClosed
 }
 
 func (f *faulty) around(op string, items []store.Finish, do func() error) error {

@@ -54,7 +54,7 @@ func TestI2_EveryWriteHasItsGuard(t *testing.T) {
 		"retry":     {kind: store.FinishRetry, prepare: answer(500)},
 		"exhausted": {kind: store.FinishDead, prepare: answer(500), spec: oneAttempt},
 		"lease": {kind: store.FinishLeased, prepare: func(w *world) {
-			w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, 4*time.Second, 200) }
+			w.answer = answerAfter(4*time.Second, 200)
 		}},
 		"parked": {
 			kind: store.FinishParked, prepare: answer(200), spec: func(s *timer.Spec) { s.ExecuteAt += 1000 },
@@ -72,7 +72,7 @@ func TestI2_EveryWriteHasItsGuard(t *testing.T) {
 			},
 		},
 		"postponed for a slot": {kind: store.FinishPostponed, prepare: func(w *world) {
-			w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Minute, 200) }
+			w.answer = answerAfter(time.Minute, 200)
 			w.put("slow", 0, nil)
 			w.pass(100 * time.Millisecond)
 		}},
@@ -84,7 +84,7 @@ func TestI2_EveryWriteHasItsGuard(t *testing.T) {
 		"cut off by a stop": {
 			kind: store.FinishPostponed,
 			prepare: func(w *world) {
-				w.answer = func(ctx context.Context, _ call) dispatcher.Answer { return after(ctx, time.Hour, 200) }
+				w.answer = answerAfter(time.Hour, 200)
 			},
 			after: func(w *world, n *node) { w.pass(time.Second); n.end() },
 		},
@@ -146,9 +146,7 @@ func TestI2_EveryWriteHasItsGuard(t *testing.T) {
 					if count() > counted && !want {
 						t.Errorf("%s counts a write that missed", counters[c.kind])
 					}
-					if d := w.depth(); d != 0 {
-						t.Errorf("%d messages are not acknowledged", d)
-					}
+					w.wantDepth(0)
 					n.end()
 				})
 			})

@@ -71,9 +71,7 @@ func TestCommandsThatTheBusRemovedAreCounted(t *testing.T) {
 		create(10, 12)
 		w.broker.Remove(bus.Commands, first)
 
-		w.member = w.broker.Join("ingest")
-		w.build(tune)
-		w.run()
+		w.restart(tune)
 		time.Sleep(2 * time.Second)
 		for i := 10; i <= 12; i++ {
 			results.next(t)
@@ -118,20 +116,16 @@ func TestCommandsThatWereAppliedAreNotLost(t *testing.T) {
 			"of a log that is new":        {First: bus.Position{Partition: 1, Epoch: 2, Offset: 6}, Messages: 5},
 		} {
 			w.stop()
-			w.member = w.broker.Join("ingest")
-			w.build(func(c *ingest.Config) { c.Bus = &gapped{c.Bus, gap} })
-			w.run()
+			w.restart(func(c *ingest.Config) { c.Bus = &gapped{c.Bus, gap} })
 			time.Sleep(2 * time.Second)
 			if lost := w.value("timerbus_ingest_commands_lost_total"); lost != 0 {
 				t.Errorf("a gap %s: lost = %v, want 0", name, lost)
 			}
 		}
 		w.stop()
-		w.member = w.broker.Join("ingest")
-		w.build(func(c *ingest.Config) {
+		w.restart(func(c *ingest.Config) {
 			c.Bus = &gapped{c.Bus, bus.Gap{First: bus.Position{Partition: 1, Epoch: 1, Offset: 9}, Messages: 8}}
 		})
-		w.run()
 		time.Sleep(2 * time.Second)
 		if lost := w.value("timerbus_ingest_commands_lost_total"); lost != 3 {
 			t.Errorf("of a gap up to offset 9, 5 of which the store has applied: lost = %v, want 3", lost)

@@ -71,8 +71,6 @@ func TestACommandThatTheStoreRefusedIsRepeatedUntilItIsApplied(t *testing.T) {
 		if puts[cool] != 1 || puts[hot] < 3 {
 			t.Errorf("the other command was applied %d times, want once; the refused one was tried %d times", puts[cool], puts[hot])
 		}
-		if n := w.pending(); n != 0 {
-			t.Errorf("%d commands not acknowledged", n)
-		}
+		w.wantPending(0)
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
-	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/services/ingest"
 )
 
@@ -44,9 +43,7 @@ func TestCommandsWithoutPlacesAreAllApplied(t *testing.T) {
 				t.Errorf("command %s answered %s", id, a.event.Data)
 			}
 		}
-		if n := w.pending(); n != 0 {
-			t.Errorf("%d commands not acknowledged", n)
-		}
+		w.wantPending(0)
 	})
 }
 
@@ -56,13 +53,7 @@ func TestReplayWithoutPlacesAppliesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, withoutPlaces)
 		results := w.listen(bus.Results)
-		killed := w.member
-		w.doomed = true
-		w.store.set(func(_ context.Context, _ []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
-			written, err := do()
-			killed.Crash()
-			return written, err
-		})
+		w.killAfterWrite()
 		w.command("1", event.TypeCreate, `{"id":"a","executeIn":"1h"}`)
 		synctest.Wait()
 		before, err := w.row("a")
@@ -73,9 +64,7 @@ func TestReplayWithoutPlacesAppliesAgain(t *testing.T) {
 
 		w.store.set(nil)
 		w.now.Add(1) // because the next process draws the same random numbers
-		w.member = w.broker.Join("ingest")
-		w.build(withoutPlaces)
-		w.run()
+		w.restart(withoutPlaces)
 		time.Sleep(2 * time.Second) // the dead owner's lease expires
 		a := results.next(t)
 		row, err := w.row("a")
@@ -100,8 +89,6 @@ func TestRefusalsWithoutPlacesAreToldApart(t *testing.T) {
 				t.Errorf("refused as %s in message %s", a.CommandID, a.on.ID)
 			}
 		}
-		if n := w.pending(); n != 0 {
-			t.Errorf("%d commands not acknowledged", n)
-		}
+		w.wantPending(0)
 	})
 }

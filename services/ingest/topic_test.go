@@ -107,6 +107,13 @@ func (w *world) pending() int {
 	return n
 }
 
+func (w *world) wantPending(want int) {
+	w.t.Helper()
+	if n := w.pending(); n != want {
+		w.t.Errorf("%d commands not acknowledged, want %d", n, want)
+	}
+}
+
 func TestCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -140,9 +147,7 @@ func TestCommands(t *testing.T) {
 			t.Errorf("the row still exists: %v", err)
 		}
 		dead.empty(t)
-		if n := w.pending(); n != 0 {
-			t.Errorf("%d commands not acknowledged", n)
-		}
+		w.wantPending(0)
 		if got := w.counter("timerbus_ingest_commands_total", "applied"); got != 3 {
 			t.Errorf("applied = %v, want 3", got)
 		}
@@ -198,9 +203,7 @@ func TestRefusedCommandsSayWhatHTTPSays(t *testing.T) {
 		if a := results.next(t); a.CommandID != "good" {
 			t.Errorf("a bad command blocks its partition: %s", a.event.Data)
 		}
-		if n := w.pending(); n != 0 {
-			t.Errorf("%d commands not acknowledged", n)
-		}
+		w.wantPending(0)
 	})
 }
 
@@ -317,9 +320,7 @@ func TestAnAnswerThatIsRefusedIsAloneRepeated(t *testing.T) {
 			}
 		}
 		results.empty(t)
-		if n := w.pending(); n != 0 {
-			t.Errorf("%d commands not acknowledged", n)
-		}
+		w.wantPending(0)
 	})
 }
 
@@ -371,9 +372,7 @@ func TestAnAnswerThatIsTooLargeIsDropped(t *testing.T) {
 					}
 				}
 				results.empty(t)
-				if n := w.pending(); n != 0 {
-					t.Errorf("%d commands not acknowledged", n)
-				}
+				w.wantPending(0)
 			})
 		})
 	}
@@ -453,13 +452,7 @@ func TestReplayAfterAKillBetweenCommitAndAck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		results, dead := w.listen(bus.Results), w.listen(bus.Dead)
-		killed := w.member
-		w.doomed = true
-		w.store.set(func(_ context.Context, _ []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
-			written, err := do()
-			killed.Crash()
-			return written, err
-		})
+		w.killAfterWrite()
 		w.command("1", event.TypeCreate, `{"id":"a","executeIn":"3s"}`)
 		synctest.Wait()
 		w.command("2", event.TypeCreate, `{"id":"b","executeIn":"3s"}`)
@@ -471,9 +464,7 @@ func TestReplayAfterAKillBetweenCommitAndAck(t *testing.T) {
 		results.empty(t)
 
 		w.store.set(nil)
-		w.member = w.broker.Join("ingest")
-		w.build()
-		w.run()
+		w.restart()
 		time.Sleep(2 * time.Second) // the dead owner's lease expires
 		a := results.next(t)
 		if a.CommandID != "1" || !a.Earlier || a.InTime || a.timerField(t, "generation") != before.Generation.String() {
@@ -486,9 +477,7 @@ func TestReplayAfterAKillBetweenCommitAndAck(t *testing.T) {
 			t.Errorf("applied twice: %+v, then %+v, %v", before, now, err)
 		}
 		dead.empty(t)
-		if n := w.pending(); n != 0 {
-			t.Errorf("%d commands not acknowledged", n)
-		}
+		w.wantPending(0)
 		if got := w.counter("timerbus_ingest_commands_total", "replayed"); got != 1 {
 			t.Errorf("replayed = %v, want 1", got)
 		}
@@ -524,12 +513,8 @@ func TestReplayAfterAKillBetweenAnswerAndAck(t *testing.T) {
 		if a := results.next(t); a.CommandID != "1" || a.Earlier {
 			t.Errorf("the first answer is %s", a.event.Data)
 		}
-		if n := w.pending(); n != 1 {
-			t.Fatalf("%d commands not acknowledged, want 1", n)
-		}
-		w.member = w.broker.Join("ingest")
-		w.build()
-		w.run()
+		w.wantPending(1)
+		w.restart()
 		time.Sleep(2 * time.Second) // the dead owner's lease expires
 		if a := results.next(t); a.CommandID != "1" || !a.Earlier {
 			t.Errorf("the replay answered %s", a.event.Data)
@@ -552,9 +537,7 @@ func TestReplayOfADeletedTimerShowsItGone(t *testing.T) {
 		}})
 		w.command("1", event.TypeCreate, `{"id":"a","executeAt":"2031-01-01T00:00:00Z"}`)
 		synctest.Wait()
-		if n := w.pending(); n != 1 {
-			t.Errorf("%d commands pending, want 1: an ack must wait for the answer", n)
-		}
+		w.wantPending(1) // an ack must wait for the answer
 		w.post("timers/delete", `{"id":"a"}`).must(t, 204)
 		w.broker.Lose(bus.Commands, ingest.Group, 1)
 		synctest.Wait()
@@ -607,9 +590,7 @@ func TestUnknownOutcomeOfABatch(t *testing.T) {
 				if !found {
 					t.Error("no hint for the state in the store")
 				}
-				if n := w.pending(); n != 0 {
-					t.Errorf("%d commands not acknowledged", n)
-				}
+				w.wantPending(0)
 			})
 		})
 	}
@@ -627,9 +608,7 @@ func TestUnavailableStoreHoldsThePartitionInOrder(t *testing.T) {
 		w.command("2", event.TypeCreate, `{"id":"a","executeIn":"1h","payload":2}`)
 		time.Sleep(time.Minute)
 		results.empty(t)
-		if n := w.pending(); n != 2 {
-			t.Errorf("%d commands pending, want 2", n)
-		}
+		w.wantPending(2)
 		w.store.set(nil)
 		time.Sleep(6 * time.Second)
 		for _, want := range []string{"1", "2"} {
@@ -696,9 +675,7 @@ func TestZombieAppliesNothing(t *testing.T) {
 		synctest.Wait() // the first owner's write is in flight
 		zombie := w.member
 		zombie.Freeze()
-		w.member = w.broker.Join("ingest")
-		w.build()
-		w.run()
+		w.restart()
 		time.Sleep(2 * time.Second) // the lease expires; then the second owner's write is in flight, too
 		thaw()
 		first, second := results.next(t), results.next(t)
@@ -753,9 +730,7 @@ func TestRevokeFinishesTheBatchUnderWay(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		results.empty(t)
-		if n := w.pending(); n != 0 {
-			t.Errorf("%d commands not acknowledged", n)
-		}
+		w.wantPending(0)
 	})
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus"
-	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/ingest"
 )
@@ -33,9 +32,7 @@ func testTruncatedTopic(t *testing.T, lost int) {
 		}
 		w.stop()
 		w.broker.TruncateLog(bus.Commands, lost)
-		w.member = w.broker.Join("ingest")
-		w.build(func(c *ingest.Config) { c.Clock = timer.SystemClock }) // the bus uses the same clock
-		w.run()
+		w.restart(func(c *ingest.Config) { c.Clock = timer.SystemClock }) // the bus uses the same clock
 		time.Sleep(2 * time.Second)
 		for _, id := range []string{"4", "5"} {
 			w.command(id, event.TypeCreate, `{"id":"a`+id+`","executeIn":"1h"}`)
@@ -43,9 +40,7 @@ func testTruncatedTopic(t *testing.T, lost int) {
 				t.Errorf("want %s applied, got %s", id, a.event.Data)
 			}
 		}
-		if n := w.pending(); n != 0 {
-			t.Errorf("%d commands not acknowledged", n)
-		}
+		w.wantPending(0)
 	})
 }
 
@@ -55,20 +50,12 @@ func TestReplaysOfATopicWithALaggingLeaderAreNotApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		results := w.listen(bus.Results)
-		killed := w.member
-		w.doomed = true
-		w.store.set(func(_ context.Context, _ []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
-			written, err := do()
-			killed.Crash()
-			return written, err
-		})
+		w.killAfterWrite()
 		w.command("1", event.TypeCreate, `{"id":"a","executeIn":"1h"}`)
 		synctest.Wait()
 		w.store.set(nil)
 		time.Sleep(2 * time.Second)
-		w.member = w.broker.Join("ingest")
-		w.build(func(c *ingest.Config) { c.Bus, c.Clock = &lagging{Bus: w.member}, timer.SystemClock })
-		w.run()
+		w.restart(func(c *ingest.Config) { c.Bus, c.Clock = &lagging{Bus: w.member}, timer.SystemClock })
 		if a := results.next(t); a.CommandID != "1" || !a.Earlier {
 			t.Errorf("the replay answered %s", a.event.Data)
 		}

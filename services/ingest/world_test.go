@@ -131,6 +131,25 @@ func (w *world) run() {
 	w.t.Cleanup(w.stop)
 }
 
+// restart starts another process after the present one, which has ended, hangs or is stopped.
+func (w *world) restart(tune ...func(*ingest.Config)) {
+	w.t.Helper()
+	w.member = w.broker.Join("ingest")
+	w.build(tune...)
+	w.run()
+}
+
+// killAfterWrite kills the process as soon as its next write is in the store, before the acknowledgement.
+func (w *world) killAfterWrite() {
+	killed := w.member
+	w.doomed = true
+	w.store.set(func(_ context.Context, _ []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
+		written, err := do()
+		killed.Crash()
+		return written, err
+	})
+}
+
 // awaitReady waits until commands are consumed.
 func (w *world) awaitReady() {
 	w.t.Helper()

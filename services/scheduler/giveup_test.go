@@ -62,12 +62,6 @@ func (c *cuttable) end() {
 	c.probes.Wait()
 }
 
-// cuts are the ways to cut a process off from the store: its calls are refused, or they get no answer.
-var cuts = map[string]faultstore.Plan{
-	"refused": func(string, int) faultstore.Fault { return faultstore.Fault{Kind: faultstore.FailBefore} },
-	"silent":  func(string, int) faultstore.Fault { return faultstore.Fault{Kind: faultstore.Freeze} },
-}
-
 // stream creates a timer every 100 ms for the duration d. Every second timer gets a hint.
 func (w *world) stream(d time.Duration) (timers []timer.Timer) {
 	for i := range int(d / (100 * time.Millisecond)) {
@@ -103,7 +97,7 @@ func (w *world) latest(timers []timer.Timer, from timer.Millis) (latest time.Dur
 
 // TestI17_ASchedulerThatIsCutOffHandsItsPartitionsOver: the other scheduler has them after two seconds.
 func TestI17_ASchedulerThatIsCutOffHandsItsPartitionsOver(t *testing.T) {
-	for name, cut := range cuts {
+	for name, cut := range faultstore.Cuts() {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				a, b := w.startCuttable("a", true), w.startCuttable("b", true)
@@ -131,7 +125,7 @@ func TestI17_ASchedulerThatIsCutOffHandsItsPartitionsOver(t *testing.T) {
 // TestI17_AnOutageOfTheStoreCostsOneRejoin: every scheduler leaves and rejoins once, and timers are not much later than
 // without a Reach.
 func TestI17_AnOutageOfTheStoreCostsOneRejoin(t *testing.T) {
-	for name, cut := range cuts {
+	for name, cut := range faultstore.Cuts() {
 		for _, lasts := range []time.Duration{1500 * time.Millisecond, 3 * time.Second, 30 * time.Second} {
 			t.Run(name+" for "+lasts.String(), func(t *testing.T) {
 				var late [2]time.Duration
