@@ -69,12 +69,18 @@ func postgresSettings() []string {
 	return []string{"-c", "max_connections=200", "-c", "shared_buffers=256MB", "-c", "max_wal_size=2GB"}
 }
 
-func unpackPostgres(ctx context.Context, folder string) error {
-	jars, err := filepath.Glob(filepath.Join(folder, "*.jar"))
+// openJar opens the only file that matches a pattern.
+func openJar(pattern string) (name string, jar *zip.ReadCloser, err error) {
+	jars, err := filepath.Glob(pattern)
 	if err != nil || len(jars) != 1 {
-		return fmt.Errorf("expected one jar, found %d (%w)", len(jars), err)
+		return "", nil, fmt.Errorf("expected one jar, found %d (%w)", len(jars), err)
 	}
-	jar, err := zip.OpenReader(jars[0])
+	jar, err = zip.OpenReader(jars[0])
+	return jars[0], jar, err
+}
+
+func unpackPostgres(ctx context.Context, folder string) error {
+	name, jar, err := openJar(filepath.Join(folder, "*.jar"))
 	if err != nil {
 		return err
 	}
@@ -84,7 +90,7 @@ func unpackPostgres(ctx context.Context, folder string) error {
 			return unpackTxz(ctx, file, folder)
 		}
 	}
-	return fmt.Errorf("%s has no .txz in it", jars[0])
+	return fmt.Errorf("%s has no .txz in it", name)
 }
 
 func unpackTxz(ctx context.Context, file *zip.File, folder string) error {

@@ -74,11 +74,7 @@ func (s *site) redisServer(ctx context.Context) (string, error) {
 
 // unpackRedis unpacks the program for this platform from the jar.
 func unpackRedis(_ context.Context, folder string) error {
-	jars, err := filepath.Glob(filepath.Join(folder, "embedded-redis-*.jar"))
-	if err != nil || len(jars) != 1 {
-		return fmt.Errorf("expected one jar, found %d (%w)", len(jars), err)
-	}
-	jar, err := zip.OpenReader(jars[0])
+	name, jar, err := openJar(filepath.Join(folder, "embedded-redis-*.jar"))
 	if err != nil {
 		return err
 	}
@@ -89,7 +85,7 @@ func unpackRedis(_ context.Context, folder string) error {
 			return unpackProgram(file, filepath.Join(folder, "redis-server"))
 		}
 	}
-	return fmt.Errorf("%s has no redis-server for %s", jars[0], suffix[1:])
+	return fmt.Errorf("%s has no redis-server for %s", name, suffix[1:])
 }
 
 func unpackProgram(file *zip.File, to string) error {
