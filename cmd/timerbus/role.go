@@ -54,11 +54,11 @@ or a line of the YAML file that --config names, in this order of precedence. doc
 		c.Flags().Lookup("listen").Usage = "address of /healthz, /readyz and /metrics, host:port"
 	}
 	if role == node.Scheduler {
-		// It accepts these settings, so that all roles can have the same ones, and ignores them.
 		for _, flag := range []string{"callback-allow", "callback-proxy", "secret-key"} {
 			c.Flags().Lookup(flag).Hidden = true
 		}
-		c.Long += " A scheduler\nignores the settings of callbacks and secrets."
+		c.Long += "\n\nA scheduler accepts --callback-allow, --callback-proxy and --secret-key, so that all roles can have the same\n" +
+			"settings. It checks their values and does not use them."
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return p.start(c.Context(), role, func() (process.Config, error) {

@@ -18,7 +18,7 @@ import (
 // complete publishes the result, writes the outcome, and acknowledges the messages, in this order (I14, I10).
 func (s *Service) complete(d *delivery, way timer.Deliver, r *attemptResult) {
 	if r.fired != nil {
-		// The first publish failed, so publish again.
+		// The callback was made, but the publish of the fired event failed: publish it again.
 		switch err := s.sendWithRetry(s.fired, *r.fired); {
 		case errors.Is(err, bus.ErrTooLarge):
 			r.refuseEvent(err)
@@ -42,7 +42,7 @@ func (s *Service) complete(d *delivery, way timer.Deliver, r *attemptResult) {
 	switch {
 	case result != abandoned:
 	case (r.postpone || d.notCalled) && s.life.Err() == nil:
-		s.discard(d) // the store is lost
+		s.discard(d) // the store is lost or closed: the bus redelivers the message
 		return
 	default:
 		s.abandon(d, way, errStopped)
@@ -61,7 +61,7 @@ func (s *Service) complete(d *delivery, way timer.Deliver, r *attemptResult) {
 		s.metrics.postponed.Inc()
 	case store.FinishDead:
 		s.metrics.dead.Inc()
-		if result == applied { // otherwise the scheduler publishes it, if this write was applied
+		if result == applied { // if it is not known which write removed the row, the scheduler publishes the outbox entry
 			s.publishDeadTimer(d, &f)
 		}
 	}
@@ -186,7 +186,7 @@ func (s *Service) park(d *delivery, starts int) {
 	}
 }
 
-// outcomeName returns the name of the outcome in history and result events.
+// outcomeName returns the name of the outcome in result events and metrics; "postponed" is used in metrics only.
 func outcomeName(r *attemptResult) string {
 	switch {
 	case r.postpone:
@@ -220,9 +220,9 @@ func decimal(a timer.Attempt) string { return strconv.Itoa(int(a)) }
 type writeResult int
 
 const (
-	// applied: the row is in the written state.
+	// applied: the write was applied. After done and dead the row is gone.
 	applied writeResult = iota + 1
-	// missed: another write had changed the row; nothing was written.
+	// missed: the row did not match the guard. If an earlier try was applied, another write followed it.
 	missed
 	// rowGone: the row is gone, removed by this write or by another.
 	rowGone

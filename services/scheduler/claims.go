@@ -42,7 +42,7 @@ func (o *session) claim(ctx context.Context, shards []shard.ID) (claims, error) 
 	return c, nil
 }
 
-// addClaims adds the claimed shards to the partition, and has the remaining ones claimed again.
+// addClaims adds the claimed shards to the partition, and requests another claim of the remaining ones.
 func (o *session) addClaims(c claims) {
 	now := o.config.Clock()
 	taken := 0
@@ -99,8 +99,8 @@ func (o *session) recentlyFenced(id shard.ID, now timer.Millis) bool {
 	return fenced && now.Sub(at) < o.config.HintWindow/2
 }
 
-// claimMissing claims shards of namespaces that were created after the partition was opened, and shards lost to an
-// owner that is gone.
+// claimMissing claims shards of namespaces that were created after the partition was opened, shards whose claim failed,
+// and shards that were lost to a newer claim at least half a hint window ago.
 func (o *session) claimMissing() {
 	o.claimWanted = false
 	o.runIO(opClaim, func(ctx context.Context) func(timer.Millis) {

@@ -321,7 +321,7 @@ func (q *Queue) Start(t *Ticket, elapsed time.Duration) bool {
 	return true
 }
 
-// Withdraw moves a checked delivery to Writing without an attempt, for parking or postponement. It returns false if the
+// Withdraw moves a checked delivery to Writing without an attempt, for parking. It returns false if the
 // delivery has ended.
 func (q *Queue) Withdraw(t *Ticket) bool {
 	if q.ended(t) {
@@ -456,13 +456,13 @@ func (q *Queue) drop(which func(*Ticket) bool) {
 	q.hosts.drop(which)
 }
 
-// Close ends the intake and removes deliveries that have not started.
+// Close ends the intake and removes the waiting deliveries. Those that are being checked are removed at their next step.
 func (q *Queue) Close() {
 	q.closed = true
 	q.removeWaiting(func(*Ticket) bool { return true })
 }
 
-// EndSession ends a session and removes its deliveries that have not started.
+// EndSession ends a session and removes its waiting deliveries. Those that are being checked are removed at their next step.
 func (q *Queue) EndSession(s *Session) {
 	s.ended = true
 	q.removeWaiting(func(t *Ticket) bool { return t.Session == s })

@@ -44,8 +44,9 @@ type walk struct {
 // the floor has entered a new topic epoch. Otherwise it returns Never.
 func (p *Partition) SweepBy() timer.Millis { return min(p.barrierFellAt, p.staleEpochAt) }
 
-// SweepPause returns the interval after a sweep: the configured one for each page that it read, but at most five times
-// that. After a sweep that found more than SweepPublish it is the configured one.
+// SweepPause returns the interval after a sweep: the configured one, and as much again for every 1,000 rows that the
+// sweep read (in proportion), but at most five times the configured one. After a sweep that found more than SweepPublish
+// it is the configured one.
 func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 	if p.sweep.cut {
 		return configured
@@ -55,7 +56,8 @@ func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 
 // SweepStart begins a walk and returns its first query. The caller must have passed the ack floor to Floor before.
 //
-// A walk begins at sweepFrom, before which no row can be, and every FullSweep at the first key (I4). It reads up to the
+// A walk begins at sweepFrom, before which the last sweep left no row, and every FullSweep at the first key, because a
+// write that takes longer than SweepMargin may add a row there (I4). It reads up to the
 // present, and beyond R for one page: overdue rows there mean that a hint was lost, and their shard is polled
 // immediately. If the last poll of the shard was cut, such rows are expected, so the walk ends at R. The walk omits
 // idle shards, which have their polls.
@@ -167,7 +169,7 @@ func (p *Partition) classifyOverdue(s *ownedShard, row *store.DueRow) {
 	case row.Key().After(s.read):
 		p.pollBy(s, now)
 	case row.UpdatedAt > s.claimedAt.Add(p.limits.ClockBound):
-		// Written under this claim: only this owner could have published it, and did not.
+		// Written under this claim, so only this owner can have published it, and no publication is in flight.
 		p.addCandidate(row)
 	case s.barrierFellBefore(p.sweep.start), now.Sub(max(row.DueAt, row.UpdatedAt)) >= p.limits.LongBound:
 		// An earlier owner may have published it, but the event is not in the queue any more.
@@ -216,12 +218,12 @@ func (p *Partition) finishSweep() {
 		pub, inFlight := p.inFlight[state]
 		switch {
 		case inFlight && !p.isLost(pub):
-			// The state was armed by a hint and published while the sweep was reading.
+			// The state was armed and published while the sweep was reading.
 			continue
 		case inFlight:
 			pub.republishing = true
 		case p.timers.Contains(state) || len(p.inFlight) >= p.limits.MaxInFlight:
-			// It was armed by a hint, or there is no room: the next sweep decides.
+			// It was armed in the meantime, or the in-flight set is full: the next sweep decides.
 			continue
 		default:
 			p.addInFlight(state, &publication{row: row, namespace: s.namespace, republishing: true})
