@@ -22,8 +22,9 @@ func mysql() recipe {
 		name: "mysql",
 		container: &container{
 			image: "mysql:9", port: "3306/tcp",
-			env:     map[string]string{"MYSQL_ALLOW_EMPTY_PASSWORD": "1"},
-			command: append([]string{"mysqld"}, mysqlSettings()...),
+			env: map[string]string{"MYSQL_ALLOW_EMPTY_PASSWORD": "1"},
+			// Without mysqlx=OFF, the log has port: 33060 of the X protocol, which would match ready.
+			command: append([]string{"mysqld", "--mysqlx=OFF"}, mysqlSettings()...),
 			// The line of the server has the port; the line of the first start, which creates the database, has 0.
 			ready:   "port: 3306",
 			address: mysqlAddress,
@@ -61,7 +62,7 @@ func (s *site) startMySQL(ctx context.Context, root string) (string, error) {
 	if err := s.once(ctx, loader, append(slices.Clone(args), "--initialize-insecure")...); err != nil {
 		return "", err
 	}
-	return s.runMySQL(ctx, loader, append(args, "--secure-file-priv=NULL", "--mysqlx=OFF", "--disable-log-bin")...)
+	return s.runMySQL(ctx, loader, append(args, "--secure-file-priv=NULL", "--mysqlx=OFF")...)
 }
 
 // one returns the first path that matches a pattern.
