@@ -165,7 +165,7 @@ func (r *attemptResult) refuseEvent(err error) {
 
 // undeliverable returns the result for an event that no repetition can deliver.
 func undeliverable(err error) attemptResult {
-	return attemptResult{Verdict: callback.Verdict{Kind: callback.Dead, Reason: "fired event: " + err.Error()}}
+	return attemptResult{host: admission.Untried, Verdict: callback.Verdict{Kind: callback.Dead, Reason: "fired event: " + err.Error()}}
 }
 
 func (s *Service) firedMessage(d *delivery) (bus.Message, error) {

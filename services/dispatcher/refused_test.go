@@ -100,3 +100,31 @@ func TestI10_ARefusedReadOfADeadHostsTimerAcknowledgesNothing(t *testing.T) {
 		n.end()
 	})
 }
+
+// TestAnEventThatCannotBeEncodedSaysNothingAboutItsHost: its timer is dead without a call, so the circuit counts on.
+func TestAnEventThatCannotBeEncodedSaysNothingAboutItsHost(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.byHost(map[string]func(context.Context) dispatcher.Answer{
+			"away": func(context.Context) dispatcher.Answer { return dispatcher.Answer{Err: context.DeadlineExceeded} },
+		})
+		n := w.start()
+		for i := range 19 {
+			w.put(fmt.Sprint("away", i), 0, to("away"))
+		}
+		w.pass(time.Second)
+		w.put("broken", 0, func(s *timer.Spec) {
+			to("away")(s)
+			s.Deliver, s.Payload = timer.DeliverBoth, []byte(`{`)
+		})
+		w.pass(time.Second)
+		w.wantStatus("broken", timer.StatusDead)
+		w.wantCalls("broken", 0)
+		w.put("last", 0, to("away")) // opens the circuit
+		w.pass(time.Second)
+		w.put("next", 0, to("away"))
+		w.pass(time.Second)
+		w.wantCalls("last", 1)
+		w.wantCalls("next", 0)
+		n.end()
+	})
+}
