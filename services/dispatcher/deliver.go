@@ -26,15 +26,15 @@ type attemptResult struct {
 	persistent bool
 	// host is the result for the circuit of the host.
 	host admission.Result
-	// fired is the event if its publish failed although the callback was made.
+	// fired is the event of a delivery with way "both" whose publish failed; complete publishes it again.
 	fired *bus.Message
 }
 
 // deliver makes one attempt and writes its outcome.
 //
-// With way "both", the callback and the publish of the event run concurrently. The callback decides the outcome, unless
-// the event is too large for the bus. The event is published again with every attempt. A publish to a user topic also
-// decides.
+// With way "both", the callback and the publish of the event run concurrently. The callback decides the outcome, with two
+// exceptions: after a successful callback, an event that is too large for the bus makes the timer dead, and a failed publish
+// to a user topic makes the attempt fail. The event is published again with every attempt.
 func (s *Service) deliver(d *delivery) {
 	d.startedAt = s.config.Clock()
 	s.metrics.lateness.Observe(d.startedAt.Sub(d.row.PlannedAt).Seconds())
@@ -110,7 +110,7 @@ func (s *Service) returnPermit(d *delivery, result admission.Result) {
 }
 
 // fire publishes the fired event. If the bus fails, the row is postponed and no attempt is used: an outage says nothing
-// about the timer, and retrying here would be a queue between row check and delivery (I7).
+// about the timer. The publish is not retried here, because the row could change before the retry (I7).
 func (s *Service) fire(d *delivery) (attemptResult, error) {
 	m, err := s.firedMessage(d)
 	if err != nil {
@@ -163,7 +163,7 @@ func (r *attemptResult) refuseEvent(err error) {
 	}
 }
 
-// undeliverable returns the result for an event that no repetition can deliver.
+// undeliverable returns the result for an event that no repetition can deliver. No callback was made.
 func undeliverable(err error) attemptResult {
 	return attemptResult{host: admission.Untried, Verdict: callback.Verdict{Kind: callback.Dead, Reason: "fired event: " + err.Error()}}
 }
@@ -180,9 +180,9 @@ func (s *Service) firedMessage(d *delivery) (bus.Message, error) {
 	return m, err
 }
 
-// A failed publish to the common topic says nothing about the timer, which is postponed. A user topic is treated like a
-// receiver: a failed publish is a failed attempt, repeated by the retry policy until the timer is dead, because the
-// topic may never exist.
+// A failed publish to the topic fired says nothing about the timer and uses no attempt: it is repeated, or the timer is
+// postponed. A user topic is treated like a receiver: a failed publish is a failed attempt under the retry policy, so that
+// the timers of a topic that never exists do not wait forever.
 
 // checkUserTopic checks that the namespace allows the timer's topic, because the settings may have changed since the
 // create. It returns nil if the topic is allowed.
@@ -280,7 +280,7 @@ func (s *Service) namespaceOf(d *delivery) (*store.Namespace, error) {
 	return ns, err
 }
 
-// loadProfile returns the namespace's callback settings; nil if it has none. It returns a reason if they cannot be
+// loadProfile returns the namespace's callback settings; nil if it has none. It returns a reason if they cannot be read or
 // decrypted: the callback is then postponed, never sent unsigned or with other certificates. The timer is not at fault.
 func (s *Service) loadProfile(d *delivery) (profile *callback.Profile, whyNot string) {
 	ns, err := s.namespaceOf(d)

@@ -35,7 +35,8 @@ type source struct {
 	trace event.Trace
 }
 
-// receivedNow returns the source of a request that has no time of receipt.
+// receivedNow returns the source of something that is received now: an HTTP request, or a topic command whose message has
+// no time.
 func (s *Service) receivedNow() source {
 	now, certain := s.cfg.StoreClock.Certain(s.cfg.Clock)
 	return source{received: now, uncertain: !certain}

@@ -35,7 +35,7 @@ func (o *session) claim(ctx context.Context, shards []shard.ID) (claims, error) 
 		claimed, err := o.config.Store.Claim(call, o.config.Clock(), o.owner, some)
 		cancel()
 		if err != nil {
-			return claims{}, fmt.Errorf("claim %d of %d shards: %w", len(some), len(shards), err)
+			return claims{}, fmt.Errorf("claim a batch of %d shards (%d in all): %w", len(some), len(shards), err)
 		}
 		c.claimed = append(c.claimed, claimed...)
 	}

@@ -2,11 +2,11 @@ package admission
 
 import "time"
 
-// Result is the result of an attempt for the circuit of its host.
+// Result says what an attempt has shown about its host, for the host's circuit.
 type Result int
 
 const (
-	// Replied: the host answered. The status does not matter, because one host may serve many receivers.
+	// Replied: the host answered. An error status counts, too: it may concern only one of the receivers behind the host.
 	Replied Result = iota
 	// Silent: the host gave no answer at all.
 	Silent
@@ -30,7 +30,8 @@ type circuit struct {
 	open       bool          // the circuit is open
 	retryAt    time.Duration // when one call may try again
 	trying     bool          // that call is in flight
-	// changes counts openings and closings. The result of a call that began before the last change is ignored.
+	// changes is incremented when the circuit opens, closes, or stays open after an unanswered call. The result of a call
+	// that began before the last increment is ignored.
 	changes int
 }
 

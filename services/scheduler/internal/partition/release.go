@@ -21,8 +21,8 @@ type Outgoing struct {
 	namespace string
 }
 
-// NextPublishAt returns when the next state may be published with this credit (TakeDue); Never while a limit is
-// reached.
+// NextPublishAt returns the due time of the next state that TakeDue could take with this credit; Never if there is none, or
+// if the due queue is full (QueueDepth).
 func (p *Partition) NextPublishAt(now timer.Millis, credit int) timer.Millis {
 	if p.floor.Depth >= p.limits.QueueDepth {
 		return timer.Never
@@ -37,8 +37,8 @@ func (p *Partition) NextPublishAt(now timer.Millis, credit int) timer.Millis {
 }
 
 // TakeDue takes up to limit states that are due at now, never before their due time: first the states that the sweep
-// found, then those of the timer heap, with namespaces taking turns. From then on they are in flight. The caller
-// publishes them until the bus has them, with the same IDs, and calls Published.
+// found, then those of the timer heap, whose namespaces take turns. They are in flight until their publication is
+// acknowledged. The caller repeats the publish with the same IDs until the bus has the batch, and calls Published.
 //
 // left is the unused part of credit. Namespaces with few timers due and in flight publish without credit.
 func (p *Partition) TakeDue(now timer.Millis, limit, credit int) (batch []Outgoing, left int) {
