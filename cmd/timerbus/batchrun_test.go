@@ -22,6 +22,7 @@ type batchAPI struct {
 	mu      sync.Mutex
 	took    map[string]map[string]any
 	batches int
+	arrival chan struct{} // has a token after a batch has arrived
 }
 
 func (b *batchAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -33,6 +34,10 @@ func (b *batchAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.batches++
+	select {
+	case b.arrival <- struct{}{}:
+	default:
+	}
 	results := make([]string, len(request.Timers))
 	for i, timer := range request.Timers {
 		id, _ := timer["id"].(string)
@@ -67,7 +72,7 @@ func (b *batchAPI) arrived() int {
 func batchService(t *testing.T) *batchAPI {
 	t.Helper()
 	hermetic(t)
-	b := &batchAPI{took: map[string]map[string]any{}}
+	b := &batchAPI{took: map[string]map[string]any{}, arrival: make(chan struct{}, 1)}
 	server := httptest.NewServer(b)
 	t.Cleanup(server.Close)
 	t.Setenv("TIMERBUS_URL", server.URL)
@@ -194,9 +199,7 @@ func TestAnInterruptionTellsWhereToGoOn(t *testing.T) {
 	if _, err := io.WriteString(out, `{"id":"t1","executeIn":"1h"}`+"\n"+`{"id":"t2","executeIn":"1h"}`+"\n"); err != nil {
 		t.Fatal(err)
 	}
-	for b.arrived() < 2 {
-		time.Sleep(time.Millisecond)
-	}
+	<-b.arrival
 	cancel()
 	if code := <-ended; code != exitFailure || !strings.Contains(stderr.String(), "continue with --from-line ") {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)

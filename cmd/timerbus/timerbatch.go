@@ -95,7 +95,6 @@ func atMostAFile(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// input opens the named file, or the standard input if there is no argument or the argument is -.
 // withInput checks the flags of a batch command, opens its input, and runs it.
 func (t *timerCommands) withInput(args []string, flags *batchFlags, what string, run func(*client.Client, io.Reader) error) error {
 	if err := flags.check(); err != nil {
@@ -113,6 +112,7 @@ func (t *timerCommands) withInput(args []string, flags *batchFlags, what string,
 	return run(api, in)
 }
 
+// input opens the named file, or the standard input if there is no argument or the argument is -.
 func (t *timerCommands) input(args []string, what string) (in io.Reader, closeInput func(), err error) {
 	if len(args) == 0 || args[0] == "-" {
 		if f, ok := t.stdin.(*os.File); ok && process.IsTerminal(f) {
