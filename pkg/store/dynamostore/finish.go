@@ -148,11 +148,12 @@ func (s *Store) conclude(ctx context.Context, now timer.Millis, f *store.Finish,
 	items := []types.TransactWriteItem{moved}
 	if keep {
 		const givesWay = nothingHere + " OR #outcome = :failed"
-		finishedAt, err := s.finishedAt(ctx, now, was, f)
+		attempt := slot.Attempts()[0]
+		finishedAt, err := s.finishedAt(ctx, now, attempt)
 		if err != nil {
 			return nil, err
 		}
-		left := s.leaves(slot.Attempts()[0], finishedAt)
+		left := s.leaves(attempt, finishedAt)
 		items = append(items, types.TransactWriteItem{Put: &types.Put{
 			TableName: &s.options.History, Item: left.item, ConditionExpression: aws.String(givesWay),
 			ExpressionAttributeNames:  names(givesWay),

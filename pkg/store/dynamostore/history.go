@@ -161,9 +161,9 @@ const endsSeen = 100
 // finishedAt returns the finishedAt of an attempt in history. A final outcome is ordered after the previous one, even
 // if the clock of that one's writer was ahead. The query is needed only if the row was written shortly before the
 // outcome.
-func (s *Store) finishedAt(ctx context.Context, now timer.Millis, was *timer.Timer, f *store.Finish) (timer.Millis, error) {
-	at := f.Record.FinishedAt
-	if f.Kind != store.FinishDone && f.Kind != store.FinishDead || was.UpdatedAt <= at.Add(-store.EndMargin) {
+func (s *Store) finishedAt(ctx context.Context, now timer.Millis, a *engine.Attempt) (timer.Millis, error) {
+	at := a.FinishedAt
+	if !a.Recent {
 		return at, nil
 	}
 	// Items are sorted by generation.
@@ -173,7 +173,7 @@ func (s *Store) finishedAt(ctx context.Context, now timer.Millis, was *timer.Tim
 		KeyConditionExpression: aws.String(key), FilterExpression: aws.String(ended), ProjectionExpression: aws.String("#finished_at"),
 		ExpressionAttributeNames: names(key, ended, "#finished_at"),
 		ExpressionAttributeValues: item{
-			":shard": number(int64(f.Ref.Shard)), ":timer": text(historyPrefix + f.Ref.UUID.String() + "#"),
+			":shard": number(int64(a.Ref.Shard)), ":timer": text(historyPrefix + a.Ref.UUID.String() + "#"),
 			":done": text(string(store.OutcomeDone)), ":dead": text(string(store.OutcomeDead)), ":now": number(now),
 		},
 	}
