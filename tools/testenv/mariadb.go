@@ -138,16 +138,11 @@ func mysqlReady(ctx context.Context, address string) error {
 	const version = 10
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	conn, err := connect(ctx, address)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	if until, bounded := ctx.Deadline(); bounded {
-		if err := conn.SetDeadline(until); err != nil {
-			return err
-		}
-	}
 	var start [5]byte
 	if _, err := io.ReadFull(conn, start[:]); err != nil {
 		return err

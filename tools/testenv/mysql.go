@@ -46,11 +46,11 @@ func (s *site) startMySQL(ctx context.Context, root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	loader, err := one(root+"/usr/lib*/ld-linux*.so.*", root+"/usr/lib/*/ld-linux*.so.*")
+	loader, err := firstMatch(root+"/usr/lib*/ld-linux*.so.*", root+"/usr/lib/*/ld-linux*.so.*")
 	if err != nil {
 		return "", err
 	}
-	library, err := one(root + "/usr/lib/*-linux-gnu")
+	library, err := firstMatch(root + "/usr/lib/*-linux-gnu")
 	if err != nil {
 		return "", err
 	}
@@ -65,20 +65,18 @@ func (s *site) startMySQL(ctx context.Context, root string) (string, error) {
 	return s.runMySQL(ctx, loader, append(args, "--secure-file-priv=NULL", "--mysqlx=OFF")...)
 }
 
-// one returns the first path that matches a pattern.
-func one(patterns ...string) (string, error) {
-	var found []string
+// firstMatch returns a path that matches one of the patterns.
+func firstMatch(patterns ...string) (string, error) {
 	for _, pattern := range patterns {
-		some, err := filepath.Glob(pattern)
+		found, err := filepath.Glob(pattern)
 		if err != nil {
 			return "", err
 		}
-		found = append(found, some...)
+		if len(found) > 0 {
+			return found[0], nil
+		}
 	}
-	if len(found) == 0 {
-		return "", fmt.Errorf("no file matches %s", strings.Join(patterns, " or "))
-	}
-	return found[0], nil
+	return "", fmt.Errorf("no file matches %s", strings.Join(patterns, " or "))
 }
 
 // debianPackage returns a folder with the files of a package of Debian's suite sid and of all packages that it needs.

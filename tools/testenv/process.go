@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -271,4 +272,18 @@ func (p *process) tail() string {
 		return err.Error()
 	}
 	return string(text[max(0, len(text)-logTail):])
+}
+
+// connect connects to a server. The deadline of ctx also bounds reads and writes.
+func connect(ctx context.Context, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	if until, bounded := ctx.Deadline(); bounded {
+		if err := conn.SetDeadline(until); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
+	return conn, nil
 }

@@ -116,16 +116,11 @@ func redisProgram(name, path, folder, address string, port int) program {
 }
 
 func redisReady(ctx context.Context, address string) error {
-	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	c, err := connect(ctx, address)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	if until, bounded := ctx.Deadline(); bounded {
-		if err := c.SetDeadline(until); err != nil {
-			return err
-		}
-	}
 	if _, err := io.WriteString(c, "PING\r\n"); err != nil {
 		return err
 	}
