@@ -18,6 +18,7 @@ import (
 	"github.com/timerbus/timerbus/e2e/internal/harness"
 	"github.com/timerbus/timerbus/e2e/internal/receiver"
 	"github.com/timerbus/timerbus/e2e/internal/tap"
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
@@ -86,7 +87,7 @@ func (s *shared) start() (*harness.Service, error) {
 		if onDatabase() {
 			var store string
 			on := chosen()
-			if store, s.err = on.make(os.Getenv("TIMERBUS_TEST_" + strings.ToUpper(on.server))); s.err != nil {
+			if store, s.err = on.make(os.Getenv(testserver.Variable(on.server))); s.err != nil {
 				return
 			}
 			options = append(options, harness.WithArgs("--store", store))

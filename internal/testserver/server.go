@@ -14,11 +14,14 @@ import (
 	"time"
 )
 
-// Address returns the address of a server by its name in tools/testenv, from the variable TIMERBUS_TEST_<NAME>. If it is
-// not set, the test is skipped, or fails if TIMERBUS_REQUIRE lists the server.
+// Variable returns the environment variable with the address of a server, by its name in tools/testenv.
+func Variable(name string) string { return "TIMERBUS_TEST_" + strings.ToUpper(name) }
+
+// Address returns the address of a server. If its variable is not set, the test is skipped, or fails if TIMERBUS_REQUIRE
+// lists the server.
 func Address(tb testing.TB, name string) string {
 	tb.Helper()
-	variable := "TIMERBUS_TEST_" + strings.ToUpper(name)
+	variable := Variable(name)
 	if address := os.Getenv(variable); address != "" {
 		return address
 	}
