@@ -105,26 +105,27 @@ tidy: ## Update go.mod and go.sum of every module
 ##@ Test
 
 .PHONY: test
+# The root module uses the cache of go test. The other modules do not, because that cache does not know the programs that
+# their tests build and the files that they read outside their module.
+uncached = $$([[ "$$module" == . ]] || echo -count=1)
 test: ## Run every test of every module: race detector, random order (PKG, TESTFLAGS)
 	@$(call each,need=$$($(servers)) && \
 		$(say) "test $$module: $$(go list $(PKG) | wc -l) packages; servers: $${need:-none}" && \
 		{ [[ -z "$$need" ]] || go build -C '$(CURDIR)/tools' -o ../$(TESTENV) ./testenv; } && \
 		$${need:+'$(CURDIR)/$(TESTENV)' --need "$$need" --} \
-		env CGO_ENABLED=1 go test -race -shuffle=on -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKG))
+		env CGO_ENABLED=1 go test -race -shuffle=on -timeout $(TEST_TIMEOUT) $(uncached) $(TESTFLAGS) $(PKG))
 
 .PHONY: test-short
 # Prints the servers, of those in lines like `//testenv:need postgres`, that have no address in the environment.
 left_out = { $(call each,$(servers)); } | tr , '\n' | sed '/^$$/d' | sort -u | while read -r server; do \
 	variable=TIMERBUS_TEST_$${server^^}; [[ -n "$${!variable:-}" ]] || echo "$$server"; done | paste -sd ' ' -
-# All modules are tested at the same time, and several packages of each, because most tests wait. The root module uses the
-# cache of go test; the other modules do not, because their tests build programs, which that cache does not know.
+# All modules are tested at the same time, and several packages of each, because most tests wait.
 test-short: ## Run the tests that need no server, without the race detector, with fewer repetitions: two minutes (PKG, TESTFLAGS)
 	@left=$$($(left_out)); \
 	echo "without the race detector, with fewer repetitions$${left:+; left out: the tests that need $$left (make test starts these servers)}"; \
 	logs=$$(mktemp -d); trap 'kill -INT $$(jobs -p) 2>/dev/null || true; rm -rf "$$logs"' EXIT; \
 	for module in $(MODULES); do \
-		cached=-count=1; [[ "$$module" != . ]] || cached=; \
-		(cd "$$module" && exec go test -short -p 4 $$cached -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKG)) >"$$logs/$${module//\//_}.log" 2>&1 & \
+		(cd "$$module" && exec go test -short -p 4 $(uncached) -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKG)) >"$$logs/$${module//\//_}.log" 2>&1 & \
 		declare "pid_$${module//[^a-z]/_}=$$!"; \
 	done; \
 	failed=; \
