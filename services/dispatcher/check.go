@@ -23,7 +23,7 @@ func (s *Service) checkLoop(ctx context.Context) {
 		s.intake.step(func(q *admission.Queue) { r = q.Decide(now, elapsed) })
 		s.metrics.hostWaited.Add(float64(r.Queued))
 		for _, p := range r.Postpone {
-			s.postponeRefused(deliveryOf(p.Ticket), p.Grant)
+			s.postponeRefused(deliveryOf(p.Ticket), p.PermitAnswer)
 		}
 		if len(r.Check) > 0 {
 			batch := make([]*delivery, len(r.Check))
@@ -211,7 +211,7 @@ func (s *Service) learnRow(d *delivery) {
 
 // delay makes a delivery wait until a later time.
 func (s *Service) delay(d *delivery, until timer.Millis) {
-	s.requeue(d, func(q *admission.Queue) { q.Hold(&d.ticket, until) })
+	s.requeue(d, func(q *admission.Queue) { q.WaitUntil(&d.ticket, until) })
 }
 
 // requeue makes a delivery wait in the queue. Its row will be read again, so its payload is dropped.
@@ -223,7 +223,7 @@ func (s *Service) requeue(d *delivery, step func(q *admission.Queue)) {
 // requestPermit requests a permit of the host that the row calls, unless the row calls none or the delivery has a
 // permit.
 func (s *Service) requestPermit(d *delivery) bool {
-	var g admission.Grant
+	var g admission.PermitAnswer
 	var ok bool
 	age, elapsed := s.config.Clock().Sub(d.row.ExecuteAt), s.stopwatch.Elapsed()
 	s.intake.step(func(q *admission.Queue) {

@@ -26,46 +26,46 @@ type attemptResult struct {
 	persistent bool
 	// host is the result for the circuit of the host.
 	host admission.Result
-	// fired is the event of a delivery with way "both" whose publish failed; complete publishes it again.
+	// fired is the event of a delivery in mode "both" whose publish failed; complete publishes it again.
 	fired *bus.Message
 }
 
 // deliver makes one attempt and writes its outcome.
 //
-// With way "both", the callback and the publish of the event run concurrently. The callback decides the outcome, with two
+// In mode "both", the callback and the publish of the event run concurrently. The callback decides the outcome, with two
 // exceptions: after a successful callback, an event that is too large for the bus makes the timer dead, and a failed publish
 // to a user topic makes the attempt fail. The event is published again with every attempt.
 func (s *Service) deliver(d *delivery) {
 	d.startedAt = s.config.Clock()
 	s.metrics.lateness.Observe(d.startedAt.Sub(d.row.PlannedAt).Seconds())
-	way := d.row.Way()
-	result, err := s.attempt(d, way)
+	mode := d.row.Way()
+	result, err := s.attempt(d, mode)
 	if err != nil {
 		result.host = admission.Untried
 	}
 	s.returnPermit(d, result.host)
 	if err != nil {
-		s.abandon(d, way, err)
+		s.abandon(d, mode, err)
 		return
 	}
 	result.finishedAt = max(s.config.Clock(), d.startedAt)
-	s.complete(d, way, &result)
+	s.complete(d, mode, &result)
 }
 
-func (s *Service) attempt(d *delivery, way timer.Deliver) (attemptResult, error) {
-	if way != timer.DeliverCallback && d.row.Topic != "" {
+func (s *Service) attempt(d *delivery, mode timer.Deliver) (attemptResult, error) {
+	if mode != timer.DeliverCallback && d.row.Topic != "" {
 		if refused := s.checkUserTopic(d); refused != nil {
 			return *refused, nil
 		}
 	}
-	if way == timer.DeliverEvent {
+	if mode == timer.DeliverEvent {
 		return s.fire(d)
 	}
 	profile, whyNot := s.loadProfile(d)
 	if whyNot != "" {
 		return attemptResult{postpone: true, persistent: true, host: admission.Untried, Verdict: callback.Verdict{Reason: whyNot}}, nil
 	}
-	if way == timer.DeliverBoth {
+	if mode == timer.DeliverBoth {
 		return s.callAndFire(d, profile)
 	}
 	return s.call(d, profile)
@@ -80,7 +80,7 @@ func (s *Service) call(d *delivery, profile *callback.Profile) (attemptResult, e
 	if answer.Err != nil && s.life.Err() != nil {
 		return attemptResult{}, errStopped
 	}
-	result := attemptResult{Verdict: callback.Classify(&d.row, answer, d.namespace.Settings.FinalStatuses, s.planNow(d), s.random)}
+	result := attemptResult{Verdict: callback.Classify(&d.row, answer, d.namespace.Settings.FinalStatuses, s.timeForOutcome(d), s.random)}
 	switch {
 	case answer.Unsent():
 		result.host = admission.Untried
@@ -96,7 +96,7 @@ func (s *Service) returnPermit(d *delivery, result admission.Result) {
 	var host string
 	var changed admission.Change
 	elapsed := s.stopwatch.Elapsed()
-	s.intake.step(func(q *admission.Queue) { host, changed = q.Answer(&d.ticket, result, elapsed) })
+	s.intake.step(func(q *admission.Queue) { host, changed = q.EndAttempt(&d.ticket, result, elapsed) })
 	switch changed {
 	case admission.Opened:
 		s.config.Logger.Warn("host does not answer, its timers are postponed", "host", host, "namespace", d.row.Namespace,
@@ -253,7 +253,7 @@ func (s *Service) callAndFireToUserTopic(d *delivery, profile *callback.Profile,
 // userTopicVerdict returns the verdict for a timer whose event could not be published to its topic.
 func (s *Service) userTopicVerdict(d *delivery, refused error) callback.Verdict {
 	reason := fmt.Sprintf("event to topic %q: %v", d.row.Topic, refused)
-	v := callback.Fail(&d.row, reason, s.planNow(d), s.random)
+	v := callback.Fail(&d.row, reason, s.timeForOutcome(d), s.random)
 	if errors.Is(refused, bus.ErrUnsupported) {
 		// The bus cannot have a topic of this name.
 		v.Kind, v.NextAt = callback.Dead, timer.Millis(0)

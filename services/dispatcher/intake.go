@@ -60,7 +60,7 @@ func signal(token chan struct{}) {
 
 // running returns the number of deliveries that hold room.
 func (i *intake) running() (n int) {
-	i.step(func(q *admission.Queue) { n = q.Running() })
+	i.step(func(q *admission.Queue) { n = q.InRoom() })
 	return n
 }
 
@@ -106,9 +106,9 @@ type delivery struct {
 	// clockLost: the clock was not trusted when a time of the outcome was computed, and the service is ending. Nothing
 	// is written.
 	clockLost atomic.Bool
-	// yields: its postponement must not delay outcomes.
-	yields bool
-	write  finishJob
+	// afterOutcomes: its postponement must not delay outcomes, so these are written first.
+	afterOutcomes bool
+	write         finishJob
 }
 
 func deliveryOf(t *admission.Ticket) *delivery {

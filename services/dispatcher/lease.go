@@ -51,7 +51,7 @@ func (s *Service) handleAged() (wait time.Duration) {
 		case a.Lease:
 			s.work.Go(func() { s.renewLease(d.lease) })
 		case a.Refused:
-			s.postponeRefused(d, a.Grant)
+			s.postponeRefused(d, a.PermitAnswer)
 		case a.Postpone:
 			s.work.Go(func() { s.postpone(d, s.jitter(s.config.PostponeFor), true) })
 		}
@@ -90,7 +90,7 @@ func (s *Service) renewLease(l *lease) {
 			s.metrics.leases.WithLabelValues("held").Inc()
 			d.startCounted = true
 			s.ackLeased(d, f.Next)
-		case abandoned:
+		case gaveUp:
 			// The lease may be in the row, and this start counted with it.
 			d.startCounted = d.startCounted || d.unconfirmedRevision == f.Next
 			return

@@ -3,7 +3,6 @@ package dispatcher
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -15,22 +14,23 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
-// complete publishes the result, writes the outcome, and acknowledges the messages, in this order (I14, I10).
-func (s *Service) complete(d *delivery, way timer.Deliver, r *attemptResult) {
+// complete publishes the result, writes the outcome, and acknowledges the messages, in this order (I14, I10). mode is
+// the timer's delivery mode.
+func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	if r.fired != nil {
 		// The callback was made, but the publish of the fired event failed: publish it again.
 		switch err := s.sendWithRetry(s.fired, *r.fired); {
 		case errors.Is(err, bus.ErrTooLarge):
 			r.refuseEvent(err)
 		case err != nil:
-			s.abandon(d, way, err)
+			s.abandon(d, mode, err)
 			return
 		}
 	}
 	f := s.finishOf(d, r)
 	if !r.postpone {
 		if err := s.publishResult(d, r, &f); err != nil {
-			s.abandon(d, way, err)
+			s.abandon(d, mode, err)
 			return
 		}
 	}
@@ -40,20 +40,20 @@ func (s *Service) complete(d *delivery, way timer.Deliver, r *attemptResult) {
 	}
 	result := s.writeOutcome(s.life, d, &f)
 	switch {
-	case result != abandoned:
+	case result != gaveUp:
 	case (r.postpone || d.notCalled) && s.life.Err() == nil:
 		s.discard(d) // the store is lost or closed: the bus redelivers the message
 		return
 	default:
-		s.abandon(d, way, errStopped)
+		s.abandon(d, mode, errStopped)
 		return
 	}
 	s.ackAndRemove(d)
 	if result == missed {
-		s.metrics.fires.WithLabelValues(string(way), "missed").Inc()
+		s.metrics.fires.WithLabelValues(string(mode), "missed").Inc()
 		return
 	}
-	s.metrics.fires.WithLabelValues(string(way), outcomeName(r)).Inc()
+	s.metrics.fires.WithLabelValues(string(mode), outcomeName(r)).Inc()
 	switch f.Kind { //nolint:exhaustive // the other kinds have no counter.
 	case store.FinishRetry:
 		s.metrics.retries.Inc()
@@ -72,7 +72,7 @@ func (s *Service) complete(d *delivery, way timer.Deliver, r *attemptResult) {
 func (s *Service) endLease(d *delivery) {
 	var l *lease
 	s.intake.step(func(q *admission.Queue) {
-		q.Write(&d.ticket)
+		q.BeginWrite(&d.ticket)
 		l = d.lease
 	})
 	if l != nil {
@@ -93,10 +93,10 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 	revision := store.Guard{Revision: d.row.Revision} // complete replaces it by the known revision before the write
 	switch {
 	case r.postpone:
-		f.Kind, f.If, f.Next, f.ReturnStart = store.FinishPostponed, revision, s.postponed(d), d.startCounted
-		now, by := s.planNow(d), s.jitter(s.config.PostponeFor)
+		f.Kind, f.If, f.Next, f.ReturnStart = store.FinishPostponed, revision, s.postponedRevision(d), d.startCounted
+		now, by := s.timeForOutcome(d), s.jitter(s.config.PostponeFor)
 		if r.persistent {
-			// As for a silent host, the postponement grows with the time since executeAt.
+			// The postponement grows with the time since executeAt, as it does while a host's circuit is open.
 			by = s.spread(max(s.config.PostponeFor, min(now.Sub(d.row.ExecuteAt), s.config.MaxPostpone)))
 		}
 		f.NextAt = now.Add(by)
@@ -120,6 +120,8 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 	return f
 }
 
+// publishResult publishes the result event of an attempt. A result that is too large for the bus is not published,
+// because its outcome must not wait for it.
 func (s *Service) publishResult(d *delivery, r *attemptResult, f *store.Finish) error {
 	result := event.Result{
 		Namespace: d.row.Namespace, TimerID: d.row.ID, Generation: d.row.Generation.String(),
@@ -144,10 +146,10 @@ func (s *Service) publishResult(d *delivery, r *attemptResult, f *store.Finish) 
 	return nil
 }
 
-// abandon ends a delivery that the stop of the service cut off. It makes the row due immediately and takes back the
-// counted start of this delivery: a stop is no evidence against the timer, and five deployments must not park it (I13).
-// If the write fails, the bus redelivers the message or the lease expires, as after a crash.
-func (s *Service) abandon(d *delivery, way timer.Deliver, cause error) {
+// abandon ends a delivery whose outcome cannot be stored because the service stops. It makes the row due immediately and
+// subtracts the counted start of this delivery: a stop is no evidence against the timer, and five deployments must not
+// park it (I13). If this write fails too, the bus redelivers the message or the lease expires, as after a crash.
+func (s *Service) abandon(d *delivery, mode timer.Deliver, cause error) {
 	s.endLease(d)
 	ctx, cancel := context.WithTimeout(s.calls, returnRowsTimeout)
 	defer cancel()
@@ -156,14 +158,14 @@ func (s *Service) abandon(d *delivery, way timer.Deliver, cause error) {
 		ReturnStart: d.startCounted,
 	}
 	result := s.writeOutcome(ctx, d, &f)
-	if result != abandoned {
+	if result != gaveUp {
 		s.ackAndRemove(d)
 	} else {
 		s.discard(d)
 	}
-	s.metrics.fires.WithLabelValues(string(way), "abandoned").Inc()
-	s.config.Logger.Info("delivery canceled at shutdown", "namespace", d.row.Namespace, "timer", d.row.ID,
-		"due_again", result == applied, "cause", cause)
+	s.metrics.fires.WithLabelValues(string(mode), "abandoned").Inc()
+	s.config.Logger.Info("delivery abandoned at shutdown, its outcome is not stored", "namespace", d.row.Namespace,
+		"timer", d.row.ID, "made_due", result == applied, "cause", cause)
 }
 
 // park parks a timer that was started at least ParkAfter times without a result (I13).
@@ -175,7 +177,7 @@ func (s *Service) park(d *delivery, starts int) {
 		},
 	}
 	result := s.writeOutcome(s.life, d, &f)
-	if result == abandoned {
+	if result == gaveUp {
 		s.discard(d)
 		return
 	}
@@ -226,9 +228,8 @@ const (
 	missed
 	// rowGone: the row is gone, removed by this write or by another.
 	rowGone
-	// abandoned: ctx ended first, or, for a delivery without a call, the store was lost. The write may have been
-	// applied.
-	abandoned
+	// gaveUp: ctx ended first, or, for a delivery without a call, the store was lost. The write may have been applied.
+	gaveUp
 )
 
 // nextStep is the next step after one try of a write.
@@ -250,16 +251,17 @@ type finishJob struct {
 }
 
 // writeOutcome writes one outcome by compare-and-set, and repeats it until the answer is final (I2). A repetition has
-// the same guard and the same next revision, so it misses if an earlier try was applied. Nothing is written twice.
+// the same next revision, and its guard matches only a row that this delivery has written or read. So it misses if an
+// earlier try was applied, and nothing is written twice.
 //
-// If no call was made and the store is lost, writeOutcome abandons the write: the session returns the message, and
-// another process delivers it.
+// If the store is lost, the outcome of a call waits for it. Postponements and attempts without a call do not wait:
+// writeOutcome gives up, the session returns the message, and another process delivers it.
 //
 // After an applied write, the delivery holds the new revision, and the scheduler gets a hint if the row is due within
 // the hint window.
 func (s *Service) writeOutcome(ctx context.Context, d *delivery, f *store.Finish) writeResult {
 	if d.clockLost.Load() {
-		return abandoned
+		return gaveUp
 	}
 	f.Ref = d.ref
 	backoff := storeBackoff{service: s}
@@ -269,9 +271,9 @@ func (s *Service) writeOutcome(ctx context.Context, d *delivery, f *store.Finish
 		result, next := s.tryWrite(ctx, d, f, waitIfLost, &unknown)
 		switch {
 		case next == retryNow, next == retryLater && backoff.waitForStore(ctx, waitIfLost):
-		case next == retryLater, result == abandoned:
+		case next == retryLater, result == gaveUp:
 			s.recordUnknown(d, f, unknown)
-			return abandoned
+			return gaveUp
 		default:
 			return result
 		}
@@ -282,9 +284,9 @@ func (s *Service) writeOutcome(ctx context.Context, d *delivery, f *store.Finish
 func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, waitIfLost bool, unknown *bool) (writeResult, nextStep) {
 	f.DueAt = d.knownDueAt
 	if f.Kind == store.FinishLeased {
-		now, certain := s.certainNow(ctx)
+		now, certain := s.awaitCertainTime(ctx)
 		if !certain {
-			return abandoned, noRetry
+			return gaveUp, noRetry
 		}
 		// Computed for each try: a lease time computed before an outage could be over when the write succeeds.
 		f.NextAt = now.Add(s.config.LeaseFor)
@@ -305,9 +307,9 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 		if s.config.StoreClock.AwaitTrust(ctx) {
 			return 0, retryNow
 		}
-		return abandoned, noRetry
+		return gaveUp, noRetry
 	case errors.Is(err, store.ErrClosed):
-		return abandoned, noRetry
+		return gaveUp, noRetry
 	case errors.Is(err, store.ErrUnavailable):
 		return 0, retryLater
 	}
@@ -330,7 +332,7 @@ func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Fin
 	row, ok := s.reread(ctx, d, waitIfLost)
 	switch {
 	case !ok:
-		return abandoned, noRetry
+		return gaveUp, noRetry
 	case unknown && f.Next != 0 && row.Matches(f.Next):
 		s.recordApplied(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
 		return applied, noRetry
@@ -348,8 +350,8 @@ func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Fin
 	}
 }
 
-// certainNow waits until the clock is trusted (I8) and returns the time. certain is false if ctx ends first.
-func (s *Service) certainNow(ctx context.Context) (now timer.Millis, certain bool) {
+// awaitCertainTime waits until the clock is trusted (I8), and then returns the time. certain is false if ctx ends first.
+func (s *Service) awaitCertainTime(ctx context.Context) (now timer.Millis, certain bool) {
 	for {
 		if now, certain = s.config.StoreClock.Certain(s.config.Clock); certain || !s.config.StoreClock.AwaitTrust(ctx) {
 			return now, certain
@@ -357,10 +359,10 @@ func (s *Service) certainNow(ctx context.Context) (now timer.Millis, certain boo
 	}
 }
 
-// planNow returns a trusted time for computing due times. A due time computed from a wrong clock would be stored and
-// stay wrong. If the service ends before the clock is trusted, the delivery writes nothing more.
-func (s *Service) planNow(d *delivery) timer.Millis {
-	now, certain := s.certainNow(s.life)
+// timeForOutcome returns a trusted time from which the due time of an outcome is computed. A due time computed from a wrong
+// clock would be stored and stay wrong. If the service ends before the clock is trusted, the delivery writes nothing more.
+func (s *Service) timeForOutcome(d *delivery) timer.Millis {
+	now, certain := s.awaitCertainTime(s.life)
 	if !certain {
 		d.clockLost.Store(true)
 	}
@@ -368,7 +370,7 @@ func (s *Service) planNow(d *delivery) timer.Millis {
 }
 
 // errUncertain is the error of writes that were not made because the clock was not trusted.
-var errUncertain = fmt.Errorf("%w: the clock is not trusted", store.ErrUnavailable)
+var errUncertain = errors.New("not written: the clock is not trusted")
 
 // recordApplied records the revision and the due time of the row after an applied write, and sends the hint.
 func (s *Service) recordApplied(d *delivery, f *store.Finish, dueAt, updatedAt timer.Millis) {
@@ -379,7 +381,7 @@ func (s *Service) recordApplied(d *delivery, f *store.Finish, dueAt, updatedAt t
 	s.hint(d, f, dueAt, updatedAt)
 }
 
-// recordUnknown records an abandoned write that may have been applied.
+// recordUnknown records a write that may have been applied, although writeOutcome gave up.
 func (s *Service) recordUnknown(d *delivery, f *store.Finish, unknown bool) {
 	if unknown && f.Next != 0 {
 		d.unconfirmedRevision = f.Next
@@ -398,7 +400,8 @@ func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
 	return max(f.NextAt, executeAt, now)
 }
 
-// submit hands one write to the batch and waits for its answer. The timeout of the batch's call bounds the wait.
+// submit adds one write to the next batch and waits for its answer. The queue of batches and the timeout of each batch's
+// call bound the wait.
 func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 	job := &d.write
 	job.finish, job.err = *f, nil
@@ -406,7 +409,7 @@ func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 		job.done = make(chan struct{}, 1)
 	}
 	to := s.finishes
-	if d.yields {
+	if d.afterOutcomes {
 		to = s.postponements
 	}
 	to.add(job)

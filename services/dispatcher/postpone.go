@@ -11,15 +11,15 @@ import (
 )
 
 // postpone moves the due time of a delivery that could not begin here (I11). If the row was not read, the revision of
-// the event is the guard. yields: outcomes are written before it.
-func (s *Service) postpone(d *delivery, by time.Duration, yields bool) {
-	d.knownRevision, d.knownDueAt, d.yields = d.due.Revision, d.due.DueAt, yields
+// the event is the guard. afterOutcomes: the write may wait until outcomes are written.
+func (s *Service) postpone(d *delivery, by time.Duration, afterOutcomes bool) {
+	d.knownRevision, d.knownDueAt, d.afterOutcomes = d.due.Revision, d.due.DueAt, afterOutcomes
 	f := store.Finish{
-		Kind: store.FinishPostponed, If: store.Guard{Revision: d.knownRevision}, Next: s.postponed(d),
-		NextAt: s.planNow(d).Add(by),
+		Kind: store.FinishPostponed, If: store.Guard{Revision: d.knownRevision}, Next: s.postponedRevision(d),
+		NextAt: s.timeForOutcome(d).Add(by),
 	}
 	switch s.writeOutcome(s.life, d, &f) {
-	case abandoned:
+	case gaveUp:
 		s.discard(d)
 		return
 	case applied:
@@ -30,18 +30,18 @@ func (s *Service) postpone(d *delivery, by time.Duration, yields bool) {
 	s.ackAndRemove(d)
 }
 
-// postponed returns the revision of a postponed row. The bus delivers the event of the new state for the first time, so if
+// postponedRevision returns the revision of a postponed row. The bus delivers the event of the new state for the first time, so if
 // this one was redelivered, the revision says so (I13).
-func (s *Service) postponed(d *delivery) timer.Revision {
+func (s *Service) postponedRevision(d *delivery) timer.Revision {
 	return s.config.Revisions.NextPostponed(d.due.Revision.Postponements()+1, d.ticket.Redelivered)
 }
 
 // postponeRefused postpones a delivery that was refused a permit, or a slot of its namespace's share.
 //
-// A silent host is treated like one that fails: once postponements make a timer later than the first interval of its
-// retry policy, each uses an attempt, so that the policy ends the timers of a dead host. A saturated host does answer,
-// so its postponements use no attempt.
-func (s *Service) postponeRefused(d *delivery, g admission.Grant) {
+// A host with an open circuit is treated like one that fails: once postponements make a timer later than the first
+// interval of its retry policy, each uses an attempt, so that the policy ends the timers of a dead host. A saturated
+// host does answer, so its postponements use no attempt.
+func (s *Service) postponeRefused(d *delivery, g admission.PermitAnswer) {
 	if g.Refused != "" {
 		s.metrics.hostRefused.WithLabelValues(string(g.Refused)).Inc()
 	}
@@ -61,7 +61,7 @@ func (s *Service) postponeRefused(d *delivery, g admission.Grant) {
 	s.work.Go(func() { s.postpone(d, by, g.Refused != admission.Open) })
 }
 
-// failRefused uses an attempt of a delivery whose host is silent, without a call. It reads the row again, because a
+// failRefused uses an attempt of a delivery without a call, because the circuit of its host is open. It reads the row again, because a
 // delivery that waited has dropped its payload, which a dead event needs. The result resets the counted starts, as
 // every result does (I13): each reset uses an attempt, and attempts are limited.
 func (s *Service) failRefused(d *delivery) {
@@ -82,7 +82,7 @@ func (s *Service) failRefused(d *delivery) {
 		s.park(d, starts)
 		return
 	}
-	d.startedAt, d.notCalled = s.planNow(d), true
+	d.startedAt, d.notCalled = s.timeForOutcome(d), true
 	host, _ := d.row.NamedTarget()
 	reason := fmt.Sprintf("not called: %s has not answered %d callbacks in a row", host, s.config.CircuitAfter)
 	s.complete(d, d.row.Way(), &attemptResult{

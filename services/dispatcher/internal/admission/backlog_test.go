@@ -34,7 +34,7 @@ func TestTimersWithTheFewestPostponementsArePostponedFirst(t *testing.T) {
 			t.Fatalf("%d of %d done after %v", done, timers, at)
 		}
 		for _, ticket := range calls[at] {
-			q.Answer(ticket, Replied, at)
+			q.EndAttempt(ticket, Replied, at)
 			q.End(ticket)
 			held--
 			done++

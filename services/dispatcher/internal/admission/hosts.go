@@ -48,8 +48,8 @@ func (n *tenant) wouldDisplace(t *Ticket) bool {
 	return false
 }
 
-// stateOf returns the host of a ticket and its namespace there, creating them if absent.
-func (l *limiter) stateOf(t *Ticket) (*host, *tenant) {
+// hostOf returns the host of a ticket and its namespace there, creating them if absent.
+func (l *limiter) hostOf(t *Ticket) (*host, *tenant) {
 	h := l.hosts[t.Target]
 	if h == nil {
 		h = &host{target: t.Target, name: t.host, tenants: map[string]*tenant{}}

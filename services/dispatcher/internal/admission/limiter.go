@@ -18,8 +18,9 @@ const (
 	Open Reason = "open"
 )
 
-// Grant is the answer to a request for a permit. If it is neither OK nor Refused, the delivery waits for a permit.
-type Grant struct {
+// PermitAnswer is the answer to a request for a permit: granted (OK) or refused. If it is neither, the delivery waits
+// for a permit.
+type PermitAnswer struct {
 	OK      bool
 	Refused Reason
 	// Delay is how long to postpone a refused delivery. Exact: a permit is expected after this delay. Otherwise many
@@ -82,16 +83,16 @@ func (l *limiter) setTime(elapsed time.Duration) time.Duration {
 func (l *limiter) permitLimit(h *host) int { return max(1, min(h.limit, l.limits.Concurrency-l.calls)) }
 
 // acquire grants a permit to a ticket, makes it wait, or refuses it. age is the time since its executeAt.
-func (l *limiter) acquire(t *Ticket, age, elapsed time.Duration) Grant {
+func (l *limiter) acquire(t *Ticket, age, elapsed time.Duration) PermitAnswer {
 	if t.permit.granted {
-		return Grant{OK: true}
+		return PermitAnswer{OK: true}
 	}
-	h, n := l.stateOf(t)
+	h, n := l.hostOf(t)
 	return l.request(h, n, t, age, elapsed)
 }
 
-// request is acquire for a ticket without a permit. h and n are the results of stateOf.
-func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Duration) Grant {
+// request is acquire for a ticket without a permit. h and n are the results of hostOf.
+func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Duration) PermitAnswer {
 	now := l.setTime(elapsed)
 	if t.HostLimit != 0 && !t.Target.IsTopic() {
 		h.setLimit(n, t.HostLimit)
@@ -100,7 +101,7 @@ func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Durat
 	case !n.allows(l.elapsed):
 		return l.refuse(h, n, Open, age)
 	case len(h.waiting) == 0 && l.tryGrant(h, n, t):
-		return Grant{OK: true}
+		return PermitAnswer{OK: true}
 	case l.mayPostpone() && !n.wouldDisplace(t) &&
 		(len(h.waiting) >= l.hostQueueLimit(h, now) && h.fillsQueue(n) || n.waiting >= l.tenantQueueLimit(n, now)):
 		return l.refuse(h, n, Saturated, age)
@@ -113,7 +114,7 @@ func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Durat
 	n.postponements[t.Postponements]++
 	l.waiting++
 	l.updateList(h)
-	return Grant{}
+	return PermitAnswer{}
 }
 
 // mayPostpone reports whether another ticket may be refused because it would wait too long. If not, the ticket keeps
@@ -159,8 +160,8 @@ const reportEvery = time.Minute // at most one log line per host
 
 // refuse returns a refusal with its delay. If the circuit is open, the delay grows with the age of the timer, so the
 // limiter need not count the refusals of a timer.
-func (l *limiter) refuse(h *host, n *tenant, why Reason, age time.Duration) Grant {
-	g := Grant{Refused: why, Host: h.name}
+func (l *limiter) refuse(h *host, n *tenant, why Reason, age time.Duration) PermitAnswer {
+	g := PermitAnswer{Refused: why, Host: h.name}
 	if g.Host == "" {
 		g.Host = h.target.String()
 	}
@@ -321,7 +322,7 @@ func (l *limiter) release(t *Ticket, result Result, called bool) (name string, c
 
 // shrinkQueues removes tickets from each host's queue. refuse gets the tickets that would wait too long. open gets the
 // tickets whose circuit has opened: their rows are read, and their retry policies decide.
-func (l *limiter) shrinkQueues(elapsed time.Duration, refuse func(*Ticket, Grant), open func(*Ticket)) {
+func (l *limiter) shrinkQueues(elapsed time.Duration, refuse func(*Ticket, PermitAnswer), open func(*Ticket)) {
 	now := l.setTime(elapsed)
 	for e := l.queued.Front(); e != nil; {
 		h, following := hostIn(e), e.Next()
@@ -339,7 +340,7 @@ func (l *limiter) shrinkQueues(elapsed time.Duration, refuse func(*Ticket, Grant
 }
 
 // shrinkQueue is shrinkQueues for the tickets of one host that would wait too long.
-func (l *limiter) shrinkQueue(h *host, now time.Duration, refuse func(*Ticket, Grant)) {
+func (l *limiter) shrinkQueue(h *host, now time.Duration, refuse func(*Ticket, PermitAnswer)) {
 	tenantFull := func(n *tenant) bool { return n.waiting > l.tenantQueueLimit(n, now) }
 	hostFull, more := false, false
 	look := func() {

@@ -36,11 +36,11 @@ func (q *Queue) Quarantine(t *Ticket, starts int) {
 	q.changed = true
 }
 
-// nextGroup returns the quarantined tickets that begin now, at most room of them. wait reports that no other delivery
+// nextGroup returns the quarantined tickets that begin now, at most limit of them. wait reports that no other delivery
 // may begin either: the next ticket must run alone, and waits until the running deliveries have ended or have leases.
 // retry is the next time at which an open circuit allows a waiting ticket to make a trial call; 0 if none waits for a
 // circuit.
-func (q *Queue) nextGroup(room int) (group []*Ticket, wait bool, retry time.Duration) {
+func (q *Queue) nextGroup(limit int) (group []*Ticket, wait bool, retry time.Duration) {
 	s := &q.quarantine
 	if s.isolated != nil {
 		return nil, false, 0
@@ -57,14 +57,14 @@ func (q *Queue) nextGroup(room int) (group []*Ticket, wait bool, retry time.Dura
 		case q.runsIsolated(t):
 			// Those with leases may run for minutes, so other deliveries do not wait for them.
 			wait = s.running == s.unleased[0]
-			if s.running > 0 || q.exposed > 0 || room <= 0 {
+			if s.running > 0 || q.exposed > 0 || limit <= 0 {
 				return false
 			}
-		case len(group) >= room, s.unleased[0] >= q.groupLimit(), t.starts > 2 && s.unleased[1] >= q.limits.LaterStarts:
+		case len(group) >= limit, s.unleased[0] >= q.groupLimit(), t.starts > 2 && s.unleased[1] >= q.limits.LaterInGroup:
 			return false
 		}
 		if t.Target != 0 {
-			if h, n := q.hosts.stateOf(t); !q.hosts.tryGrant(h, n, t) {
+			if h, n := q.hosts.hostOf(t); !q.hosts.tryGrant(h, n, t) {
 				wait = false
 				return false
 			}
@@ -83,15 +83,15 @@ func (q *Queue) nextGroup(room int) (group []*Ticket, wait bool, retry time.Dura
 	return group, wait, retry
 }
 
-// groupGrowth bounds the growth of a group, as a multiple of SecondStarts. If one timer of a larger group is poison,
-// more innocent timers would get to their third start, of which only LaterStarts run together.
+// groupGrowth bounds the growth of a group, as a multiple of GroupSize. If one timer of a larger group is poison,
+// more innocent timers would get to their third start, of which only LaterInGroup run together.
 const groupGrowth = 16
 
 // groupLimit is how many quarantined timers run together without a lease. It grows by one for each that got a result or
 // a lease, so that thousands of innocent timers of a process that crashed twice do not wait for minutes. A crash resets
 // it, because the next process begins with small groups.
 func (q *Queue) groupLimit() int {
-	return q.limits.SecondStarts + min(q.quarantine.passed, (groupGrowth-1)*q.limits.SecondStarts)
+	return q.limits.GroupSize + min(q.quarantine.passed, (groupGrowth-1)*q.limits.GroupSize)
 }
 
 // runsIsolated reports whether a quarantined timer is delivered alone. One such start would be enough if outages of bus and store

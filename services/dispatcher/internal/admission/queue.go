@@ -13,8 +13,8 @@ import (
 type Limits struct {
 	// Concurrency bounds the concurrent deliveries: 2,048. One namespace holds at most three quarters of them.
 	Concurrency int
-	// Room bounds the deliveries between row check and acknowledgement, including those whose outcome is being written:
-	// 2 × Concurrency.
+	// Room bounds the deliveries between row check and acknowledgement, including those whose outcome, postponement or
+	// lease is being written: 2 × Concurrency.
 	Room int
 	// RoomBytes bounds the payloads and headers of the same deliveries: 256 MiB. At the bound no more rows are read, so
 	// one Batch of rows may exceed it. A callback or an event that is being sent needs a second copy.
@@ -30,29 +30,30 @@ type Limits struct {
 	Batch int
 	// ParkAfter is the number of counted starts without a result at which a timer is parked: 5.
 	ParkAfter int
-	// SecondStarts bounds how many quarantined timers run together, that is timers at their second or later counted
-	// start without a result: 32. LaterStarts bounds how many of them are at their third or later start: 4. One of them
-	// may be poison. While the timers of a group get results or leases, groups grow, to at most 16 times SecondStarts.
-	// The last two starts before a timer is parked are isolated.
-	SecondStarts, LaterStarts int
+	// GroupSize bounds how many quarantined timers run together at first: 32. Quarantined timers are those at their
+	// second or later counted start without a result. LaterInGroup bounds how many of the group are at their third or
+	// later start: 4. While the timers of a group get results or leases, groups grow, to at most 16 times GroupSize. The
+	// last two starts before a timer is parked are isolated.
+	GroupSize, LaterInGroup int
 	// LeaseAfter is the age at which the row of a delivery is leased: 2 s. It is also the interval at which the wait of
 	// unacknowledged messages is extended, so it must be well below bus.AckWait.
 	LeaseAfter time.Duration
-	// HoldFor is how long a message waits in this process for a slot or to run alone: 10 s. Then its row is postponed,
-	// so that another process can take it. A message that waits for its host may wait longer, see Batch.
+	// HoldFor is how long a message waits in this process for a slot, a quarantined group or a permit: 10 s. Then its row
+	// is postponed, so that another process can take it. If Batch deliveries are already being postponed, it waits longer.
 	HoldFor time.Duration
 	// HostLimit bounds the concurrent callbacks to one host and port of a namespace whose settings are not known: 64.
 	HostLimit int
 	// TopicLimit bounds the concurrent publishes to one user topic: Batch / 2. So about a dozen topics must hang before
 	// other timers of their namespace have to wait.
 	TopicLimit int
-	// HostMaxWait is the longest expected wait in this process for a permit of a host: 1 s. If a delivery would wait
-	// longer, the waiting one with the fewest postponements is postponed by at least HostMaxWait; at most Batch at a time.
+	// HostMaxWait is the longest expected wait in this process for a permit of a host, or for a slot of the namespace's
+	// share: 1 s. If a delivery would wait longer, the waiting one with the fewest postponements is postponed by at least
+	// HostMaxWait; at most Batch at a time.
 	HostMaxWait time.Duration
 	// MaxPostpone bounds how far a row is postponed because of its host, its namespace's share of the slots, or
 	// secrets that cannot be decrypted: 60 s.
 	MaxPostpone time.Duration
-	// IdleHosts bounds the hosts whose state is kept while they have no calls: 4,096.
+	// IdleHosts bounds the hosts without calls whose state is kept: 4,096. Hosts with calls are bounded by Concurrency.
 	IdleHosts int
 	// CircuitAfter is the number of consecutive callbacks of one namespace without any answer after which a host's
 	// circuit opens for that namespace: 20. CircuitOpenFor is the time until one callback tries the host again: 10 s.
@@ -67,8 +68,9 @@ type Limits struct {
 // the intake before it fills the memory. It holds a permit of the target's host from before the row check until the
 // call has ended. Namespaces get slots by round robin.
 //
-// The event names the target, so each row is read only once: when its delivery has a slot and a permit. A delivery is
-// read without a permit if its event has no target, or if the circuit is open: then the timer's retry policy decides.
+// The event names the target, so a row is usually read once: when its delivery has a slot and a permit. A row is read
+// before there is a permit if the event has no target, or if the circuit is open: then the timer's retry policy decides.
+// It may be read again after it has waited in quarantine or for a permit.
 type Queue struct {
 	limits Limits
 
@@ -134,7 +136,8 @@ func (q *Queue) waitForSlot(t *Ticket) {
 
 // Decision lists the next actions of the dispatcher.
 type Decision struct {
-	// Check lists the deliveries to check and start. Either all of them are quarantined, or none is.
+	// Check lists the deliveries to check and start. If Quarantined is set, all of them come from quarantine; otherwise
+	// none does.
 	Check       []*Ticket
 	Quarantined bool
 	// Postpone lists the deliveries that would wait too long for their hosts, or for slots of their namespace.
@@ -148,7 +151,7 @@ type Decision struct {
 // Postponement is a ticket to postpone. It is in stage Writing.
 type Postponement struct {
 	*Ticket
-	Grant
+	PermitAnswer
 }
 
 // hostCheckInterval is how often the queue checks hosts while deliveries wait for them, because hosts may become slow.
@@ -171,7 +174,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	if len(q.early) > 0 {
 		r.Wait = q.early[0].DueAt.Sub(now)
 	}
-	refuse := func(t *Ticket, g Grant) {
+	refuse := func(t *Ticket, g PermitAnswer) {
 		q.postpone(t)
 		r.Postpone = append(r.Postpone, Postponement{t, g})
 	}
@@ -183,14 +186,14 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 		// No other delivery starts until this one has ended or has a lease.
 		return r
 	}
-	room := min(q.free(), q.limits.Room-q.room, q.limits.Batch)
+	limit := min(q.free(), q.limits.Room-q.room, q.limits.Batch)
 	if q.bytes >= q.limits.RoomBytes {
-		room = 0
+		limit = 0
 	}
-	others := func() bool { return room > 0 && (q.shares.hasNext(q.free()) || q.hosts.hasNext(q.mayHoldSlot)) }
+	others := func() bool { return limit > 0 && (q.shares.hasNext(q.free()) || q.hosts.hasNext(q.mayHoldSlot)) }
 	q.hosts.paused = false
 	if len(q.quarantine.waiting) > 0 && (!q.quarantine.othersNext || !others()) {
-		group, wait, retry := q.nextGroup(room)
+		group, wait, retry := q.nextGroup(limit)
 		// The ticket that must run alone also waits for the end of postponements.
 		q.hosts.paused = wait && len(group) == 0
 		if retry > 0 {
@@ -201,7 +204,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 			return r
 		}
 	}
-	q.fill(&r, room, elapsed, refuse)
+	q.fill(&r, limit, elapsed, refuse)
 	if len(r.Check) > 0 {
 		q.quarantine.othersNext = false
 	}
@@ -211,8 +214,8 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	return r
 }
 
-// fill takes up to room tickets, alternately one that waited for its host and one that waited for a slot.
-func (q *Queue) fill(r *Decision, room int, elapsed time.Duration, refuse func(*Ticket, Grant)) {
+// fill takes up to limit tickets, alternately one that waited for its host and one that waited for a slot.
+func (q *Queue) fill(r *Decision, limit int, elapsed time.Duration, refuse func(*Ticket, PermitAnswer)) {
 	check := func(t *Ticket) bool {
 		if t == nil {
 			return false
@@ -221,9 +224,9 @@ func (q *Queue) fill(r *Decision, room int, elapsed time.Duration, refuse func(*
 		r.Check = append(r.Check, t)
 		return true
 	}
-	for more := true; more && len(r.Check) < room; {
+	for more := true; more && len(r.Check) < limit; {
 		more = check(q.hosts.next(q.mayHoldSlot))
-		if len(r.Check) == room {
+		if len(r.Check) == limit {
 			return
 		}
 		t := q.shares.pop(q.free())
@@ -235,7 +238,7 @@ func (q *Queue) fill(r *Decision, room int, elapsed time.Duration, refuse func(*
 			check(t)
 			continue
 		}
-		h, n := q.hosts.stateOf(t)
+		h, n := q.hosts.hostOf(t)
 		if !n.allows(q.hosts.elapsed) {
 			check(t)
 			continue
@@ -268,14 +271,15 @@ type Row struct {
 }
 
 // LearnRow records the facts in the row of a delivery. If the row has another target than the event, the permit is
-// returned. If the event's namespace was not known, the permit is now counted for the row's namespace.
+// returned. If the event's namespace was not known, the permit is now counted for the row's namespace, or returned if
+// the circuit is open for it.
 func (q *Queue) LearnRow(t *Ticket, row *Row) {
 	target, namespace := t.Target, t.Namespace
 	t.Namespace, t.Target, t.host = row.Namespace, row.Target, row.Host
 	if t.permit.granted && (target != row.Target || namespace != row.Namespace) {
 		q.hosts.release(t, Untried, false)
 		if target == row.Target {
-			if h, n := q.hosts.stateOf(t); n.allows(q.hosts.elapsed) {
+			if h, n := q.hosts.hostOf(t); n.allows(q.hosts.elapsed) {
 				q.hosts.grant(h, n, t)
 			}
 		}
@@ -288,12 +292,12 @@ func (q *Queue) LearnRow(t *Ticket, row *Row) {
 // RequestPermit requests a permit for a delivery whose row was checked without one. If there is none, the delivery
 // waits for one and its row is read again, or it is postponed. ok is false if the delivery has ended. age is the time
 // since its executeAt.
-func (q *Queue) RequestPermit(t *Ticket, age, elapsed time.Duration) (g Grant, ok bool) {
+func (q *Queue) RequestPermit(t *Ticket, age, elapsed time.Duration) (g PermitAnswer, ok bool) {
 	if q.ended(t) {
 		return g, false
 	}
 	if t.Target == 0 {
-		return Grant{OK: true}, true
+		return PermitAnswer{OK: true}, true
 	}
 	g = q.hosts.acquire(t, age, elapsed)
 	switch {
@@ -331,8 +335,8 @@ func (q *Queue) Withdraw(t *Ticket) bool {
 	return true
 }
 
-// Hold makes a checked delivery wait until a later time.
-func (q *Queue) Hold(t *Ticket, until timer.Millis) {
+// WaitUntil makes a checked delivery wait until a later time.
+func (q *Queue) WaitUntil(t *Ticket, until timer.Millis) {
 	if q.ended(t) {
 		return
 	}
@@ -341,15 +345,15 @@ func (q *Queue) Hold(t *Ticket, until timer.Millis) {
 	q.changed = true
 }
 
-// Answer returns the slot and the permit of a delivery, because the attempt has a result. If the result changed the
-// circuit of the host, Answer returns the change with the host's name.
-func (q *Queue) Answer(t *Ticket, result Result, elapsed time.Duration) (host string, changed Change) {
+// EndAttempt returns the slot and the permit of a delivery, because the attempt has a result. If the result changed the
+// circuit of the host, EndAttempt returns the change with the host's name.
+func (q *Queue) EndAttempt(t *Ticket, result Result, elapsed time.Duration) (host string, changed Change) {
 	q.hosts.setTime(elapsed)
 	host, changed = q.hosts.release(t, result, true)
 	if t.quarantined && !t.leased {
 		q.quarantine.passed++
 	}
-	q.move(t, Answered)
+	q.move(t, AttemptEnded)
 	return host, changed
 }
 
@@ -372,8 +376,8 @@ func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 	q.changed = true
 }
 
-// Write records that the outcome is about to be written, so no lease begins any more.
-func (q *Queue) Write(t *Ticket) { q.move(t, Writing) }
+// BeginWrite records that the outcome is about to be written, so no lease begins any more.
+func (q *Queue) BeginWrite(t *Ticket) { q.move(t, Writing) }
 
 // End removes a delivery that is settled or discarded.
 func (q *Queue) End(t *Ticket) { q.remove(t) }
@@ -383,10 +387,10 @@ type Aged struct {
 	*Ticket
 	// Lease: its row must be leased.
 	Lease bool
-	// Postpone: it waited too long, and is now in stage Writing. Refused: it waited for its host; then Grant has the
+	// Postpone: it waited too long, and is now in stage Writing. Refused: it waited for its host; then PermitAnswer has the
 	// delay.
 	Postpone, Refused bool
-	Grant
+	PermitAnswer
 }
 
 // Aged returns the deliveries whose interval is over, and starts another interval for each. wait is the time until the
@@ -404,13 +408,13 @@ func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
 		q.startAging(t, elapsed)
 		a := Aged{Ticket: t}
 		switch {
-		case (t.stage == Calling || t.stage == Answered) && !t.leasing:
+		case (t.stage == Calling || t.stage == AttemptEnded) && !t.leasing:
 			t.leasing, a.Lease = true, true
 		case q.waitedTooLong(t, elapsed):
 			a.Postpone, dropped = true, true
 			if a.Refused = t.stage == Queued || t.stage == Quarantined && !q.hosts.free(t); a.Refused {
-				h, n := q.hosts.stateOf(t)
-				a.Grant = q.hosts.refuse(h, n, Saturated, 0)
+				h, n := q.hosts.hostOf(t)
+				a.PermitAnswer = q.hosts.refuse(h, n, Saturated, 0)
 			}
 			q.postpone(t)
 		}
@@ -485,8 +489,8 @@ func (q *Queue) removeWaiting(which func(*Ticket) bool) {
 // Idle reports whether the queue is closed and no delivery holds room.
 func (q *Queue) Idle() bool { return q.closed && q.room == 0 }
 
-// Running returns the number of deliveries that hold room.
-func (q *Queue) Running() int { return q.room }
+// InRoom returns the number of deliveries that hold room.
+func (q *Queue) InRoom() int { return q.room }
 
 // Hosts returns the host counts.
 func (q *Queue) Hosts() HostCounts { return q.hosts.counts() }

@@ -51,7 +51,7 @@ func (b *table) start(elapsed time.Duration) (started []*Ticket) {
 
 // end ends a delivery.
 func (b *table) end(d *Ticket, elapsed time.Duration) {
-	b.Answer(d, Replied, elapsed)
+	b.EndAttempt(d, Replied, elapsed)
 	b.End(d)
 }
 
@@ -136,7 +136,7 @@ func TestAtMostOneBatchIsPostponedAtATime(t *testing.T) {
 // A quarantined timer that must run alone waits for the postponements that are being written, but not for all timers of a slow host.
 func TestAQuarantinedTimerDoesNotWaitForAllPostponements(t *testing.T) {
 	b := newTable(t, 8, 2)
-	b.limits.ParkAfter, b.limits.SecondStarts = 5, 4
+	b.limits.ParkAfter, b.limits.GroupSize = 5, 4
 	for range 100 {
 		b.bring("a", "slow")
 	}
@@ -191,12 +191,12 @@ func TestANamespaceThatHangsDoesNotFillTheIntake(t *testing.T) {
 	for i := range 41 {
 		b.bring("loud", string(rune('A'+i)))
 	}
-	var put []Grant
+	var put []PermitAnswer
 	elapsed := time.Duration(0)
 	look := func() {
 		r := b.Decide(0, elapsed)
 		for _, p := range r.Postpone {
-			put = append(put, p.Grant)
+			put = append(put, p.PermitAnswer)
 			b.End(p.Ticket)
 		}
 		for _, d := range r.Check {

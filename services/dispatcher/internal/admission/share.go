@@ -101,7 +101,7 @@ func postponeFirst(queue *[]*Ticket) iter.Seq2[int, *Ticket] {
 // shrinkQueues removes tickets from the queue of each namespace that holds all slots of its share, if they would wait too
 // long: otherwise they would fill the intake. each gets the removed tickets, while may returns true. shrinkQueues
 // reports whether any namespace is full.
-func (l *shares) shrinkQueues(free int, maxWait, most time.Duration, may func() bool, each func(*Ticket, Grant)) (full bool) {
+func (l *shares) shrinkQueues(free int, maxWait, most time.Duration, may func() bool, each func(*Ticket, PermitAnswer)) (full bool) {
 	now := l.clock.total
 	for _, s := range l.order {
 		if s.mayHold(free) {
@@ -116,7 +116,7 @@ func (l *shares) shrinkQueues(free int, maxWait, most time.Duration, may func() 
 			s.queue = slices.Delete(s.queue, at, at+1)
 			l.size--
 			delay, exact := s.postponement(now, s.slots, maxWait, most)
-			each(t, Grant{Delay: delay, Exact: exact})
+			each(t, PermitAnswer{Delay: delay, Exact: exact})
 			if len(s.queue) <= keep || !may() {
 				break
 			}

@@ -60,8 +60,8 @@ func TestI11_LeasesBeginWhileAnAttemptIsUnderWay(t *testing.T) {
 	if n := leases(2 * time.Second); n != 0 {
 		t.Errorf("%d leases a second after the start", n)
 	}
-	b.Answer(written, Replied, 2*time.Second)
-	b.Write(written)
+	b.EndAttempt(written, Replied, 2*time.Second)
+	b.BeginWrite(written)
 	if n := leases(3 * time.Second); n != 1 || !calling.leasing {
 		t.Errorf("%d leases, want that of the delivery without a result", n)
 	}
@@ -74,7 +74,7 @@ func TestI11_LeasesBeginWhileAnAttemptIsUnderWay(t *testing.T) {
 func isolated(t *testing.T) (*table, *Ticket) {
 	t.Helper()
 	b := newTable(t, 100, 100)
-	b.limits.ParkAfter, b.limits.SecondStarts, b.limits.LaterStarts = 5, 32, 4
+	b.limits.ParkAfter, b.limits.GroupSize, b.limits.LaterInGroup = 5, 32, 4
 	d := b.bring("n", "host")
 	b.Decide(0, 0)
 	b.Quarantine(d, 4)
@@ -121,7 +121,7 @@ func TestI13_AnIsolatedQuarantinedTimerWaitsForLeasedQuarantinedTimers(t *testin
 // TestI13_ALeasedQuarantinedTimerLeavesItsGroup, so that slow quarantined timers do not delay others.
 func TestI13_ALeasedQuarantinedTimerLeavesItsGroup(t *testing.T) {
 	b := newTable(t, 100, 100)
-	b.limits.ParkAfter, b.limits.SecondStarts, b.limits.LaterStarts = 5, 32, 1
+	b.limits.ParkAfter, b.limits.GroupSize, b.limits.LaterInGroup = 5, 32, 1
 	first, second := b.bring("n", "host"), b.bring("n", "host")
 	b.Decide(0, 0)
 	b.Quarantine(first, 3)
@@ -152,7 +152,7 @@ func TestI13_OthersBeginBetweenGroupsOfQuarantinedTimers(t *testing.T) {
 	}
 }
 
-// TestI13_SecondStartsAreNoLaterStarts: only quarantined timers at their third or later start count against LaterStarts.
+// TestI13_SecondStartsAreNoLaterStarts: only quarantined timers at their third or later start count against LaterInGroup.
 func TestI13_SecondStartsAreNoLaterStarts(t *testing.T) {
 	b := quarantineTable(t)
 	b.quarantined(0, 10)
@@ -180,7 +180,7 @@ func TestI10_NothingStartsAfterARevoke(t *testing.T) {
 		"start":      func(b *table, d *Ticket) bool { return b.Start(d, 0) },
 		"enter":      func(b *table, d *Ticket) bool { _, ok := b.RequestPermit(d, 0, 0); return ok },
 		"withdraw":   func(b *table, d *Ticket) bool { return b.Withdraw(d) },
-		"hold":       func(b *table, d *Ticket) bool { b.Hold(d, 1); return false },
+		"hold":       func(b *table, d *Ticket) bool { b.WaitUntil(d, 1); return false },
 		"quarantine": func(b *table, d *Ticket) bool { b.Quarantine(d, 4); return false },
 	}
 	for name, step := range steps {
@@ -259,7 +259,7 @@ func TestAQuarantinedTimerTriesItsHostWhenTheCircuitLetsIt(t *testing.T) {
 	}
 	b.Quarantine(d, 3)
 	b.Start(silent, 0)
-	b.Answer(silent, Silent, 0)
+	b.EndAttempt(silent, Silent, 0)
 	b.End(silent)
 	r := b.Decide(0, time.Second)
 	if len(r.Check) > 0 || r.Wait < 9*time.Second || r.Wait > 9*time.Second+10*time.Millisecond {
@@ -275,14 +275,14 @@ func TestAQuarantinedTimerTriesItsHostWhenTheCircuitLetsIt(t *testing.T) {
 func TestAQuarantinedTimerThatWaitsForAPermitIsNotPolledFor(t *testing.T) {
 	b := newTable(t, 8, 2)
 	b.hosts.limits.CircuitAfter = 1
-	b.limits.ParkAfter, b.limits.SecondStarts, b.limits.LaterStarts = 5, 32, 4
+	b.limits.ParkAfter, b.limits.GroupSize, b.limits.LaterInGroup = 5, 32, 4
 	d, silent := b.bring("n", "host"), b.bring("n", "host")
 	if r := b.Decide(0, 0); len(r.Check) != 2 {
 		t.Fatalf("%d to check, want 2", len(r.Check))
 	}
 	b.Quarantine(d, 3)
 	b.Start(silent, 0)
-	b.Answer(silent, Silent, 0)
+	b.EndAttempt(silent, Silent, 0)
 	b.End(silent)
 	b.quarantine.othersNext = true
 	first, second := b.bring("m", "host"), b.bring("m", "host")

@@ -11,7 +11,7 @@ import (
 
 func quarantineTable(t *testing.T) *table {
 	b := newTable(t, 2000, 1500)
-	b.limits.ParkAfter, b.limits.SecondStarts, b.limits.LaterStarts = 5, 32, 4
+	b.limits.ParkAfter, b.limits.GroupSize, b.limits.LaterInGroup = 5, 32, 4
 	return b
 }
 
@@ -61,7 +61,7 @@ func TestI13_GroupsStartSmallAgain(t *testing.T) {
 // TestI13_GroupsGrowToABound: one of a larger group may be poison, and would bring all others to their third start.
 func TestI13_GroupsGrowToABound(t *testing.T) {
 	b := quarantineTable(t)
-	b.limits.SecondStarts = 2
+	b.limits.GroupSize = 2
 	b.quarantined(0, 100)
 	var groups []int
 	for r := b.Decide(0, 0); len(r.Check) > 0; r = b.Decide(0, 0) {
@@ -79,9 +79,9 @@ func TestI13_GroupsGrowToABound(t *testing.T) {
 // TestANamespaceWithASmallLimitDelaysNoOther: timers of "small" (limit 1) are postponed one behind another. Timers of
 // "large" do not wait for them, so their postponement is as short as without "small".
 func TestANamespaceWithASmallLimitDelaysNoOther(t *testing.T) {
-	delay := func(noise int) Grant {
+	delay := func(noise int) PermitAnswer {
 		g := testLimiter(200, 64)
-		enter := func(namespace string, limit int, at time.Duration) (*Ticket, Grant) {
+		enter := func(namespace string, limit int, at time.Duration) (*Ticket, PermitAnswer) {
 			d := &Ticket{Namespace: namespace, HostLimit: limit, Target: targetOf("shared")}
 			e := g.acquire(d, 0, at)
 			if e.OK {
@@ -136,7 +136,7 @@ func TestASlowNamespaceAtAFastHostIsPostponed(t *testing.T) {
 	for _, limit := range []int{1, 4, 20, 64} {
 		g := testLimiter(2048, 64)
 		g.maxWaitingSilent = 320
-		enter := func(namespace string, l int, at time.Duration) (*Ticket, Grant) {
+		enter := func(namespace string, l int, at time.Duration) (*Ticket, PermitAnswer) {
 			d := &Ticket{Namespace: namespace, HostLimit: l, Target: targetOf("shared")}
 			e := g.acquire(d, 0, at)
 			if e.OK {
@@ -172,7 +172,7 @@ func TestASlowNamespaceAtAFastHostIsPostponed(t *testing.T) {
 			for range 20 {
 				enter("slow", limit, at)
 			}
-			g.shrinkQueues(at, func(*Ticket, Grant) { shed++ }, func(*Ticket) {})
+			g.shrinkQueues(at, func(*Ticket, PermitAnswer) { shed++ }, func(*Ticket) {})
 		}
 		waits := 0
 		if n := g.hosts[targetOf("shared")].tenants["slow"]; n != nil {
@@ -188,7 +188,7 @@ func TestASlowNamespaceAtAFastHostIsPostponed(t *testing.T) {
 // postponed before. A timer of another namespace that calls the same host is not postponed instead.
 func TestANamespaceWithFewTimersIsNotPostponedForAnother(t *testing.T) {
 	g := testLimiter(100, 10)
-	wait := func(namespace string, postponements int, at time.Duration) Grant {
+	wait := func(namespace string, postponements int, at time.Duration) PermitAnswer {
 		d := &Ticket{Namespace: namespace, Target: targetOf("shared"), Postponements: postponements}
 		e := g.acquire(d, 0, at)
 		if e.OK {
@@ -210,7 +210,7 @@ func TestANamespaceWithFewTimersIsNotPostponedForAnother(t *testing.T) {
 	}
 	large := 0
 	for ; at < 3*time.Second; at += 20 * ms {
-		g.shrinkQueues(at, func(d *Ticket, _ Grant) {
+		g.shrinkQueues(at, func(d *Ticket, _ PermitAnswer) {
 			if d.Namespace == "small" {
 				t.Fatalf("postponed after %v and %d of the other namespace", at, large)
 			}

@@ -23,8 +23,8 @@ const (
 	Checking
 	// Calling: its attempt is being made. It holds the same resources.
 	Calling
-	// Answered: its attempt has a result. It holds room.
-	Answered
+	// AttemptEnded: its attempt has a result, a timeout included. It holds room.
+	AttemptEnded
 	// Writing: its outcome or its postponement is being written. It holds room. No row lease begins any more.
 	Writing
 	// Ended: the queue has removed it.

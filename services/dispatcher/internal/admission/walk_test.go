@@ -14,7 +14,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		b := newTable(t, 1+r.IntN(12), 1+r.IntN(4))
-		b.limits.ParkAfter, b.limits.SecondStarts, b.limits.LaterStarts = 5, 3, 2
+		b.limits.ParkAfter, b.limits.GroupSize, b.limits.LaterInGroup = 5, 3, 2
 		b.hosts.limits.IdleHosts, b.hosts.limits.CircuitAfter = 2+r.IntN(5), 1+r.IntN(2)
 		b.limits.RoomBytes = 300
 		sessions := []*Session{{}, {}}
@@ -90,7 +90,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 						b.End(d)
 					case k == 1:
 						paths["hold"]++
-						b.Hold(d, now.Add(time.Duration(r.IntN(2))*time.Second))
+						b.WaitUntil(d, now.Add(time.Duration(r.IntN(2))*time.Second))
 					case k == 2 && !quarantined:
 						paths["quarantine"]++
 						b.Quarantine(d, 2+r.IntN(4))
@@ -130,11 +130,11 @@ func TestEverythingIsGivenBack(t *testing.T) {
 				if r.IntN(2) == 0 {
 					b.Lease(d, timer.Revision(r.IntN(3)*(2+r.IntN(1<<30))))
 				}
-				b.Answer(d, Result(r.IntN(3)), at)
+				b.EndAttempt(d, Result(r.IntN(3)), at)
 				if r.IntN(3) == 0 {
 					b.Lease(d, timer.Revision(1+r.IntN(1<<30)))
 				}
-				b.Write(d)
+				b.BeginWrite(d)
 				writing = append(writing, d)
 			case 7:
 				if d := take(&writing); d != nil {
