@@ -180,7 +180,7 @@ type DueShard struct {
 // OverdueQuery selects the rows that should have been finished.
 type OverdueQuery struct {
 	Shards []OverdueRange
-	// Before is the present time minus the grace.
+	// Before excludes rows that are due at this time or later. Schedulers pass the present time plus 1 ms.
 	Before timer.Millis
 	// Limit is positive.
 	Limit int

@@ -13,7 +13,8 @@ import (
 
 // claims is the result of one claim operation.
 type claims struct {
-	claimed []store.Claimed
+	// answers has one answer for each shard, failures included.
+	answers []store.Claimed
 	// end is the end of the due queue before the claim.
 	end bus.Position
 }
@@ -29,7 +30,7 @@ func (o *session) claim(ctx context.Context, shards []shard.ID) (claims, error) 
 	if err != nil {
 		return claims{}, err
 	}
-	c := claims{claimed: make([]store.Claimed, 0, len(shards)), end: floor.End}
+	c := claims{answers: make([]store.Claimed, 0, len(shards)), end: floor.End}
 	for some := range slices.Chunk(shards, claimBatch) {
 		call, cancel := o.bounded(ctx)
 		claimed, err := o.config.Store.Claim(call, o.config.Clock(), o.owner, some)
@@ -37,7 +38,7 @@ func (o *session) claim(ctx context.Context, shards []shard.ID) (claims, error) 
 		if err != nil {
 			return claims{}, fmt.Errorf("claim a batch of %d shards (%d in all): %w", len(some), len(shards), err)
 		}
-		c.claimed = append(c.claimed, claimed...)
+		c.answers = append(c.answers, claimed...)
 	}
 	return c, nil
 }
@@ -46,10 +47,10 @@ func (o *session) claim(ctx context.Context, shards []shard.ID) (claims, error) 
 func (o *session) addClaims(c claims) {
 	now := o.config.Clock()
 	taken := 0
-	var missed error
-	for _, claimed := range c.claimed {
+	var failure error
+	for _, claimed := range c.answers {
 		if claimed.Err != nil {
-			missed = claimed.Err
+			failure = claimed.Err
 			continue
 		}
 		taken++
@@ -61,8 +62,8 @@ func (o *session) addClaims(c claims) {
 		delete(o.fencedAt, claimed.Claim.Shard)
 	}
 	o.metrics.claims.Add(float64(taken))
-	o.claimWanted = o.claimWanted || missed != nil // claimMissing tries again
-	o.reportUnservedShards(opClaim, len(c.claimed)-taken, missed)
+	o.claimWanted = o.claimWanted || failure != nil // claimMissing tries again
+	o.reportUnservedShards(opClaim, len(c.answers)-taken, failure)
 }
 
 // missing lists the partition's shards that are neither claimed nor recently lost.
@@ -145,5 +146,5 @@ func (o *session) fenced(now timer.Millis, lost []shard.ID) {
 	for _, id := range lost {
 		o.fencedAt[id] = now
 	}
-	o.log.Warn("shards lost to a newer claim", "shards", len(lost))
+	o.log.Warn("shards given up: another session has claimed them", "shards", len(lost))
 }

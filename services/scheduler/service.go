@@ -131,7 +131,7 @@ func (s *Service) open(ctx context.Context, p shard.Partition) (*session, error)
 	o.addClaims(claims)
 	s.metrics.partitions.Inc()
 	s.budget.AddPartition()
-	s.config.Logger.Debug("partition opened", "partition", int(p), "shards", len(claims.claimed))
+	s.config.Logger.Debug("partition opened", "partition", int(p), "shards", len(claims.answers))
 	o.begin()
 	return o, nil
 }

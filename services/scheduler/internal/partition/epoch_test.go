@@ -83,7 +83,7 @@ func TestI12_APublicationWithoutPositionWaitsForTheLongBound(t *testing.T) {
 	b.wantReleased(long, "1")
 }
 
-// The position at which the handover barrier falls was lost in the crash as well.
+// The position at which the handover barrier is removed was lost in the crash as well.
 func TestI12_TheBarrierFallsWhenTheFloorEntersANewEpoch(t *testing.T) {
 	b := takenOver(t, row(1, start-5000, start-9000))
 	b.lose(4)
@@ -99,11 +99,11 @@ func TestASweepIsDueWhenABarrierFalls(t *testing.T) {
 	b := takenOver(t)
 	b.floor(start+1000, 9)
 	if at := b.p.SweepBy(); at != timer.Never {
-		t.Fatalf("a sweep is due at %d before the barrier has fallen", at)
+		t.Fatalf("a sweep is due at %d before the barrier is removed", at)
 	}
 	b.floor(start+2000, 10)
 	if at := b.p.SweepBy(); at != start+2000 {
-		t.Fatalf("a sweep is due at %d, want %d: the barrier has fallen", at, start+2000)
+		t.Fatalf("a sweep is due at %d, want %d: the barrier is removed", at, start+2000)
 	}
 	b.sweep(start + 2000)
 	if at := b.p.SweepBy(); at != timer.Never {

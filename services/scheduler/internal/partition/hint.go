@@ -37,7 +37,7 @@ func (p *Partition) Hint(now timer.Millis, h event.Hint) HintResult {
 		return HintLater
 	case p.known(timerheap.StateOf(&row)):
 		return HintKnown
-	case s.barrierStands && !row.Key().After(s.takeover.barrier):
+	case s.barrierInPlace && !row.Key().After(s.takeover.barrier):
 		return HintBarred
 	case h.DueAt <= now.Add(p.limits.LookAhead) && p.arm(s, &row):
 		p.markUsed(s, now)

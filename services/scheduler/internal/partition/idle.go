@@ -8,21 +8,21 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// A shard becomes idle when a walk has found no row in it, none of its timers is armed or in flight, and no row of it
+// A shard becomes idle when a sweep has found no row in it, none of its timers is armed or in flight, and no row of it
 // was read or armed for ActiveFor. Sweeps leave idle shards out. Idle shards are polled at least every half hint
 // window, and these polls start where a sweep would start instead of at R, so that one query is both poll and sweep
 // (I4). Any row that is found or armed makes the shard active. See decisions 0019 and 0041.
 
-// markIdle makes shards idle in which the walk that has just ended found no row.
+// markIdle makes shards idle in which the sweep that has just ended found no row.
 func (p *Partition) markIdle() {
 	var busy map[shard.ID]bool
 	before := len(p.active)
 	for id, s := range p.active {
-		w, walked := p.sweep.walks[id]
-		// A walk under an earlier claim says nothing. A walk reads the rows that are due by its start, and R may be
+		w, swept := p.sweep.shards[id]
+		// A sweep under an earlier claim says nothing. A sweep reads the rows that are due by its start, and R may be
 		// later than that.
-		whole := walked && !w.occupied && s.claimedAt < p.sweep.now && s.read.DueAt <= p.sweep.now
-		if !whole || s.barrierStands || s.cut || p.sweep.now.Sub(s.usedAt) < p.limits.ActiveFor {
+		whole := swept && !w.occupied && s.claimedAt < p.sweep.now && s.read.DueAt <= p.sweep.now
+		if !whole || s.barrierInPlace || s.cut || p.sweep.now.Sub(s.usedAt) < p.limits.ActiveFor {
 			continue
 		}
 		if busy == nil {
@@ -33,7 +33,7 @@ func (p *Partition) markIdle() {
 			delete(p.active, id)
 			p.idleSince = p.sweep.now
 			if s.takeover != nil && s.takeover.barrier.DueAt < p.sweep.now {
-				s.takeover = nil // its barrier fell before the next sweep, and its keys are in the past
+				s.takeover = nil // its barrier was removed before the next sweep, and its keys are in the past
 			}
 		}
 	}
@@ -69,18 +69,18 @@ func (p *Partition) pollFrom(s *ownedShard, now timer.Millis) store.Key {
 	case now.Sub(s.fullAt) >= p.limits.FullSweep:
 		return store.MinKey()
 	default:
-		return s.sweepFrom
+		return s.sweepFloor
 	}
 }
 
-// recordWalk records that a poll of an idle shard, which began at now, found no row after from. It was a complete walk,
-// like those of sweeps (moveSweepFloors).
-func (p *Partition) recordWalk(s *ownedShard, from store.Key, now timer.Millis) {
+// recordEmptyPoll records that a poll of an idle shard, which began at now, found no row after from. Like a
+// sweep, it has read all rows that are due by now, so it moves the sweep floor (moveSweepFloors).
+func (p *Partition) recordEmptyPoll(s *ownedShard, from store.Key, now timer.Millis) {
 	if from == store.MinKey() {
 		s.fullAt = now
 	}
-	if !from.After(s.sweepFrom) {
-		s.sweepFrom = store.MaxKeyAt(now.Add(-p.limits.SweepMargin))
+	if !from.After(s.sweepFloor) {
+		s.sweepFloor = store.MaxKeyAt(now.Add(-p.limits.SweepMargin))
 	}
 }
 

@@ -68,17 +68,17 @@ type Partition struct {
 	removed map[timerheap.State]uint64
 	// pollTick is the tick at which the running poll began; 0 if none runs.
 	pollTick uint64
-	// republish has the events that a sweep decided to publish, oldest first.
-	republish []Outgoing
+	// fromSweep has the events that a sweep decided to publish, oldest first.
+	fromSweep []Outgoing
 	sequence  uint64
 	// ticks orders publications and sweeps without a clock.
 	ticks uint64
 	floor bus.Floor
 	// epochSince is when the floor entered its topic epoch.
 	epochSince timer.Millis
-	// barrierFellAt is when a handover barrier fell, and staleEpochAt when publications of earlier epochs may be
+	// barrierRemovedAt is when a handover barrier was removed, and staleEpochAt when publications of earlier epochs may be
 	// repeated. Both are Never if a sweep has started since.
-	barrierFellAt, staleEpochAt timer.Millis
+	barrierRemovedAt, staleEpochAt timer.Millis
 	// idleSince is when a shard last became idle.
 	idleSince timer.Millis
 	// unserved is the number of shards that the store could not serve while it served others; unservedErr is the first
@@ -103,19 +103,19 @@ type ownedShard struct {
 	pollAt    timer.Millis
 	// heapIndex is the shard's index in polls.
 	heapIndex int32
-	// barrierStands: the handover barrier has not fallen, so keys up to it may have been published. watermarkHeld (P >
+	// barrierInPlace: the handover barrier is not removed, so keys up to it may have been published. watermarkHeld (P >
 	// W): until then the watermark does not move.
-	barrierStands, watermarkHeld bool
-	cut                          bool
+	barrierInPlace, watermarkHeld bool
+	cut                           bool
 	// polling: a Due with this shard is running. rewound: R has gone back since it began.
 	polling, rewound bool
 	// idle: no timer of it is known to be due, armed or in flight, and its polls replace sweeps.
 	idle bool
 	// usedAt is when a row of it was last read or armed.
 	usedAt timer.Millis
-	// sweepFrom is where the next sweep begins to read; fullAt is when the last sweep from the first key began.
-	sweepFrom store.Key
-	fullAt    timer.Millis
+	// sweepFloor is where the next sweep begins to read; fullAt is when the last sweep from the first key began.
+	sweepFloor store.Key
+	fullAt     timer.Millis
 }
 
 // takeover is the state found by a claim.
@@ -128,8 +128,8 @@ type takeover struct {
 	// barrier is the handover barrier, max(P, W). It is removed when the dispatchers' ack floor has passed end. From then
 	// on, states up to it are published with an ID that the bus cannot take for a repetition.
 	barrier store.Key
-	// fellAt is the tick at which it was removed.
-	fellAt uint64
+	// removedAt is the tick at which it was removed.
+	removedAt uint64
 }
 
 // publication is a state in flight: published and not yet passed by the ack floor.
@@ -141,8 +141,8 @@ type publication struct {
 	position bus.Position
 	at       timer.Millis
 	tick     uint64
-	// republishing: it is in republish, or is being published again.
-	republishing bool
+	// bySweep: a sweep decided to publish it. It is in fromSweep, or is being published.
+	bySweep bool
 	// seen is the number of the last sweep that found its row.
 	seen uint64
 }
@@ -153,7 +153,7 @@ func New(limits Limits) *Partition {
 		limits: limits, timers: timerheap.New(),
 		active: map[shard.ID]*ownedShard{}, behind: map[shard.ID]*ownedShard{},
 		inFlight: map[timerheap.State]*publication{}, inFlightByNamespace: map[string]int{}, removed: map[timerheap.State]uint64{},
-		barrierFellAt: timer.Never, staleEpochAt: timer.Never,
+		barrierRemovedAt: timer.Never, staleEpochAt: timer.Never,
 	}
 }
 
@@ -183,8 +183,8 @@ func (p *Partition) Claim(now timer.Millis, namespace string, c store.Claimed, e
 	published := notBeyond(c.Published, now.Add(p.limits.ClockBound))
 	s := &ownedShard{
 		claim: c.Claim, namespace: namespace, claimedAt: now, watermark: c.Watermark, read: resume,
-		takeover: &takeover{end: end, resume: resume, barrier: resume}, barrierStands: true,
-		published: store.MinKey(), pollAt: now, sweepFrom: store.MinKey(),
+		takeover: &takeover{end: end, resume: resume, barrier: resume}, barrierInPlace: true,
+		published: store.MinKey(), pollAt: now, sweepFloor: store.MinKey(),
 	}
 	s.fullAt = now.Add(-p.limits.FullSweep)
 	if published.After(resume) {
@@ -227,7 +227,7 @@ func (p *Partition) drop(s *ownedShard) {
 	heap.Remove(&p.polls, int(s.heapIndex))
 	delete(p.active, id)
 	delete(p.behind, id)
-	if s.barrierStands {
+	if s.barrierInPlace {
 		p.barriers--
 	}
 	p.timers.Drop(func(r *store.DueRow) bool { return r.Ref.Shard == id })
@@ -236,7 +236,7 @@ func (p *Partition) drop(s *ownedShard) {
 			p.removeInFlight(state, pub)
 		}
 	}
-	p.republish = slices.DeleteFunc(p.republish, func(o Outgoing) bool { return o.Row.Ref.Shard == id })
+	p.fromSweep = slices.DeleteFunc(p.fromSweep, func(o Outgoing) bool { return o.Row.Ref.Shard == id })
 }
 
 // Owns reports whether the shard is claimed.
@@ -287,11 +287,11 @@ func (p *Partition) Floor(now timer.Millis, f bus.Floor) {
 		return
 	}
 	for _, s := range p.shards {
-		if s.barrierStands && !f.Floor.Before(s.takeover.end) {
-			p.dropBarrier(now, s)
+		if s.barrierInPlace && !f.Floor.Before(s.takeover.end) {
+			p.removeBarrier(now, s)
 			p.ticks++
-			s.takeover.fellAt = p.ticks
-			p.barrierFellAt = now
+			s.takeover.removedAt = p.ticks
+			p.barrierRemovedAt = now
 		}
 	}
 }
@@ -329,7 +329,7 @@ func (p *Partition) removeRecorded(state timerheap.State, pub *publication, olde
 // lease within bus.AckWait (I11).
 func (p *Partition) passed(now timer.Millis, pub *publication) bool {
 	switch {
-	case pub.republishing, pub.position == (bus.Position{}):
+	case pub.bySweep, pub.position == (bus.Position{}):
 		// The bus does not have it yet, or has not returned its position.
 		return false
 	case pub.position.Epoch < p.floor.Floor.Epoch:
@@ -349,7 +349,7 @@ func (p *Partition) oldestRead() uint64 {
 		oldest = p.pollTick
 	}
 	if p.sweep.running {
-		oldest = min(oldest, p.sweep.start)
+		oldest = min(oldest, p.sweep.startTick)
 	}
 	return oldest
 }
@@ -360,10 +360,10 @@ func (p *Partition) removedSince(tick uint64, state timerheap.State) bool {
 	return ok && at > tick
 }
 
-// dropBarrier removes the handover barrier: nothing published by an earlier owner is unacknowledged any more. R goes
+// removeBarrier removes the handover barrier: nothing published by an earlier owner is unacknowledged any more. R goes
 // back to the watermark once, to read the rows that were not delivered.
-func (p *Partition) dropBarrier(now timer.Millis, s *ownedShard) {
-	s.barrierStands = false
+func (p *Partition) removeBarrier(now timer.Millis, s *ownedShard) {
+	s.barrierInPlace = false
 	p.barriers--
 	if s.watermarkHeld {
 		s.watermarkHeld = false
@@ -373,12 +373,12 @@ func (p *Partition) dropBarrier(now timer.Millis, s *ownedShard) {
 	p.advanceLater(s)
 }
 
-// barrierFellBefore reports whether the handover barrier of the shard fell before a tick.
-func (s *ownedShard) barrierFellBefore(tick uint64) bool {
-	return !s.barrierStands && (s.takeover == nil || s.takeover.fellAt < tick)
+// barrierRemovedBefore reports whether the handover barrier of the shard was removed before a tick.
+func (s *ownedShard) barrierRemovedBefore(tick uint64) bool {
+	return !s.barrierInPlace && (s.takeover == nil || s.takeover.removedAt < tick)
 }
 
-// NeedsFloor reports whether the ack floor should be requested before the next sweep: a handover barrier stands,
+// NeedsFloor reports whether the ack floor should be requested before the next sweep: a handover barrier is in place,
 // publishing waits for the queue to drain, or half of the in-flight set is in use.
 func (p *Partition) NeedsFloor() bool {
 	if p.floor.Depth >= p.limits.QueueDepth || 2*len(p.inFlight) >= p.limits.MaxInFlight {

@@ -44,7 +44,7 @@ func newBench(t *testing.T, l partition.Limits) *bench {
 	return b
 }
 
-// polled returns a bench whose rows a poll has read. The shard was claimed at start, and no barrier stands.
+// polled returns a bench whose rows a poll has read. The shard was claimed at start, and no barrier is in place.
 func polled(t *testing.T, rows ...store.DueRow) *bench {
 	t.Helper()
 	b := newBench(t, limits())
@@ -53,7 +53,7 @@ func polled(t *testing.T, rows ...store.DueRow) *bench {
 	return b
 }
 
-// polledWithBarrier is polled while the barrier of the claim stands.
+// polledWithBarrier is polled while the barrier of the claim is in place.
 func polledWithBarrier(t *testing.T, rows ...store.DueRow) *bench {
 	t.Helper()
 	b := newBench(t, limits())
@@ -64,7 +64,7 @@ func polledWithBarrier(t *testing.T, rows ...store.DueRow) *bench {
 }
 
 // takenOver returns a bench whose shard was claimed at start from an earlier owner. The watermark is 3 s old, and the
-// barrier stands until the events below offset 10 are acknowledged.
+// barrier is in place until the events below offset 10 are acknowledged.
 func takenOver(t *testing.T, rows ...store.DueRow) *bench {
 	t.Helper()
 	b := newBench(t, limits())
@@ -74,7 +74,7 @@ func takenOver(t *testing.T, rows ...store.DueRow) *bench {
 	return b
 }
 
-// begin claims the shard with the smallest watermark, lets the barrier fall, and reads the rows by a poll.
+// begin claims the shard with the smallest watermark, lets the barrier be removed, and reads the rows by a poll.
 func (b *bench) begin() {
 	b.t.Helper()
 	b.open(start, store.MinKey(), store.MinKey())
@@ -168,7 +168,7 @@ func (b *bench) release(now timer.Millis) []string {
 // name returns the id of an event's timer.
 func name(o *partition.Outgoing) string { return fmt.Sprint(o.Row.Ref.UUID[0]) }
 
-// sweep walks over the rows in pages of b.page rows.
+// sweep reads the rows in pages of b.page rows.
 func (b *bench) sweep(now timer.Millis) {
 	b.t.Helper()
 	q := b.p.SweepStart(now)

@@ -93,7 +93,7 @@ func (p *Partition) Polled(now timer.Millis, q store.DueQuery, answer []store.Du
 			continue // the poll began after rows that must be read again
 		}
 		if s.idle && len(answer[i].Rows) == 0 && !answer[i].Cut {
-			p.recordWalk(s, asked.After, q.Horizon.Add(-p.limits.LookAhead))
+			p.recordEmptyPoll(s, asked.After, q.Horizon.Add(-p.limits.LookAhead))
 		}
 		p.armRows(now, s, &answer[i])
 	}
@@ -110,8 +110,8 @@ func (p *Partition) armRows(now timer.Millis, s *ownedShard, found *store.DueSha
 		row := &found.Rows[i]
 		if !row.Key().After(s.read) {
 			// The shard was idle, so the poll began before R. The next sweep judges this row.
-			if !row.Key().After(s.sweepFrom) {
-				s.sweepFrom = before(row.Key())
+			if !row.Key().After(s.sweepFloor) {
+				s.sweepFloor = before(row.Key())
 			}
 			continue
 		}

@@ -28,9 +28,9 @@ func (p *Partition) NextPublishAt(now timer.Millis, credit int) timer.Millis {
 		return timer.Never
 	}
 	next := p.timers.NextDue(p.mayPublish(now, &credit))
-	for i := range p.republish {
-		if credit > 0 || !p.needsCredit(p.republish[i].namespace, now) {
-			return min(next, p.republish[i].Row.DueAt)
+	for i := range p.fromSweep {
+		if credit > 0 || !p.needsCredit(p.fromSweep[i].namespace, now) {
+			return min(next, p.fromSweep[i].Row.DueAt)
 		}
 	}
 	return next
@@ -45,7 +45,7 @@ func (p *Partition) TakeDue(now timer.Millis, limit, credit int) (batch []Outgoi
 	if p.floor.Depth >= p.limits.QueueDepth {
 		return nil, credit
 	}
-	p.republish = slices.DeleteFunc(p.republish, func(o Outgoing) bool {
+	p.fromSweep = slices.DeleteFunc(p.fromSweep, func(o Outgoing) bool {
 		if len(batch) == limit {
 			return false
 		}
@@ -106,7 +106,7 @@ func (p *Partition) Published(now timer.Millis, batch []Outgoing, positions []bu
 		if !ok {
 			continue
 		}
-		pub.acked, pub.republishing = true, false
+		pub.acked, pub.bySweep = true, false
 		pub.at, pub.tick = now, p.ticks
 		if i < len(positions) {
 			pub.position = positions[i]

@@ -322,7 +322,7 @@ func TestInFlightStatesAreRemovedOnlyByAReadBegunAfterItsPublication(t *testing.
 	b.p.Published(start, batch, []bus.Position{b.position(1)})
 	// The page was read before the row was committed, or before the publication.
 	if _, done, _ := b.p.Swept(q, []store.OverdueShard{{}}); !done {
-		t.Fatal("an empty page must end the walk")
+		t.Fatal("an empty page must end the sweep")
 	}
 	if b.p.InFlight() != 1 {
 		t.Fatal("forgotten by a read that was begun before the publication")

@@ -56,8 +56,8 @@ func (p *Partition) rewind(row *store.DueRow) {
 		return
 	}
 	key := row.Key()
-	if !key.After(s.sweepFrom) {
-		s.sweepFrom = before(key)
+	if !key.After(s.sweepFloor) {
+		s.sweepFloor = before(key)
 	}
 	if !key.After(s.read) {
 		s.read = before(key)
@@ -133,5 +133,5 @@ func (p *Partition) removeInFlight(state timerheap.State, pub *publication) {
 // WantsCredit reports whether a due timer waits for credit, or a state is in flight, so that the ack floor should be
 // requested when credit is low.
 func (p *Partition) WantsCredit(now timer.Millis) bool {
-	return len(p.republish) > 0 || len(p.inFlight) > 0 || p.timers.NextDue(func(string) bool { return true }) <= now
+	return len(p.fromSweep) > 0 || len(p.inFlight) > 0 || p.timers.NextDue(func(string) bool { return true }) <= now
 }

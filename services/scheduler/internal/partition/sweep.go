@@ -10,79 +10,79 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/timerheap"
 )
 
-// sweep is one walk over all overdue rows, in pages.
+// sweep reads all overdue rows, in pages.
 type sweep struct {
 	number  uint64
 	running bool
-	// start is the tick at the beginning. A state that was published before it and is not found is gone.
-	start uint64
-	now   timer.Millis
-	// walks has a walk for each shard, except for shards that the store could not serve.
-	walks map[shard.ID]*walk
-	// found has the rows to publish, at most 2 × SweepPublish. cut: there were more than SweepPublish.
-	found []store.DueRow
-	cut   bool
-	// read counts the rows that it has read, queued those that it has queued for publication.
-	read, queued int
+	// startTick is the tick at the beginning. A state that was published before it and is not found is gone.
+	startTick uint64
+	now       timer.Millis
+	// shards has an entry for each shard of the sweep, except for shards that the store could not serve.
+	shards map[shard.ID]*shardSweep
+	// found has the rows to publish, at most 2 × SweepPublish. tooMany: there were more than SweepPublish.
+	found   []store.DueRow
+	tooMany bool
+	// rowsRead counts the rows that it has read, queued those that it has queued for publication.
+	rowsRead, queued int
 }
 
-// walk is the part of a sweep in one shard.
-type walk struct {
+// shardSweep is the part of a sweep in one shard.
+type shardSweep struct {
 	claim store.Claim
-	// The walk covers the keys after from, up to upto.
+	// It covers the keys after from, up to upto.
 	from, upto store.Key
-	// read is the shard's read cursor (R) at the start of the walk. Beyond it, the walk ends after one page.
-	read store.Key
-	// full: the walk begins at the first key.
+	// cursor is the shard's read cursor (R) at the start of the sweep. Beyond it, the sweep reads one page.
+	cursor store.Key
+	// full: from is before the first key.
 	full bool
 	// first is the key of the first row found; occupied: there is one.
 	first    store.Key
 	occupied bool
 }
 
-// SweepBy returns when a sweep is due regardless of the interval: when a handover barrier has fallen, and AckWait after
+// SweepBy returns when a sweep is due regardless of the interval: when a handover barrier was removed, and AckWait after
 // the floor has entered a new topic epoch. Otherwise it returns Never.
-func (p *Partition) SweepBy() timer.Millis { return min(p.barrierFellAt, p.staleEpochAt) }
+func (p *Partition) SweepBy() timer.Millis { return min(p.barrierRemovedAt, p.staleEpochAt) }
 
 // SweepPause returns the interval after a sweep: the configured one, and as much again for every 1,000 rows that the
 // sweep read (in proportion), but at most five times the configured one. After a sweep that found more than SweepPublish
 // it is the configured one.
 func (p *Partition) SweepPause(configured time.Duration) time.Duration {
-	if p.sweep.cut {
+	if p.sweep.tooMany {
 		return configured
 	}
-	return min(configured*time.Duration(p.sweep.read+sweepPage)/sweepPage, 5*configured)
+	return min(configured*time.Duration(p.sweep.rowsRead+sweepPage)/sweepPage, 5*configured)
 }
 
-// SweepStart begins a walk and returns its first query. The caller must have passed the ack floor to Floor before.
+// SweepStart begins a sweep and returns its first query. The caller must have passed the ack floor to Floor before.
 //
-// A walk begins at sweepFrom, before which the last sweep left no row, and every FullSweep at the first key, because a
-// write that takes longer than SweepMargin may add a row there (I4). It reads up to the
-// present, and beyond R for one page: overdue rows there mean that a hint was lost, and their shard is polled
-// immediately. If the last poll of the shard was cut, such rows are expected, so the walk ends at R. The walk omits
-// idle shards, which have their polls.
+// In each shard, a sweep begins at the sweep floor, before which the last sweep left no row. Every FullSweep it begins at
+// the first key, because a write that takes longer than SweepMargin may add a row before the floor (I4). It reads up to
+// R, and one page of the overdue rows after R. Such rows mean that a hint was lost, so their shard is polled immediately.
+// If the last poll of the shard was cut, such rows are expected, and the sweep ends at R. Idle shards are omitted, because
+// they are polled instead.
 func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
 	p.removePassed(now)
 	p.ticks++
-	p.barrierFellAt = timer.Never
+	p.barrierRemovedAt = timer.Never
 	if p.staleEpochAt <= now {
 		p.staleEpochAt = timer.Never
 	}
 	p.sweep = sweep{
-		number: p.sweep.number + 1, running: true, start: p.ticks, now: now,
+		number: p.sweep.number + 1, running: true, startTick: p.ticks, now: now,
 	}
 	shards := p.toSweep(now)
-	p.sweep.walks = make(map[shard.ID]*walk, len(shards))
+	p.sweep.shards = make(map[shard.ID]*shardSweep, len(shards))
 	ranges := make([]store.OverdueRange, 0, len(shards))
 	for _, s := range shards {
-		w := &walk{claim: s.claim, from: s.sweepFrom, upto: s.read, read: s.read}
+		w := &shardSweep{claim: s.claim, from: s.sweepFloor, upto: s.read, cursor: s.read}
 		if now.Sub(s.fullAt) >= p.limits.FullSweep {
 			w.from, w.full = store.MinKey(), true
 		}
 		if !s.cut && store.MaxKeyAt(now).After(w.upto) {
 			w.upto = store.MaxKeyAt(now)
 		}
-		p.sweep.walks[s.claim.Shard] = w
+		p.sweep.shards[s.claim.Shard] = w
 		ranges = append(ranges, store.OverdueRange{Claim: s.claim, From: w.from, Upto: w.upto})
 	}
 	return p.overdue(ranges)
@@ -95,7 +95,7 @@ func (p *Partition) overdue(ranges []store.OverdueRange) store.OverdueQuery {
 	return store.OverdueQuery{Shards: ranges, Before: p.sweep.now + 1, Limit: sweepPage}
 }
 
-// Swept processes a page. It returns the next query, or done when the walk has ended. fenced lists shards that were
+// Swept processes a page. It returns the next query, or done when the sweep has ended. fenced lists shards that were
 // lost to a newer claim.
 func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next store.OverdueQuery, done bool, fenced []shard.ID) {
 	var ranges []store.OverdueRange
@@ -109,15 +109,15 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 			fenced = append(fenced, asked.Claim.Shard)
 			continue
 		}
-		w := p.sweep.walks[asked.Claim.Shard]
+		w := p.sweep.shards[asked.Claim.Shard]
 		if page[i].Err != nil {
-			// The walk does not cover this shard, so that none of its states counts as gone.
+			// The sweep does not cover this shard, so that none of its states counts as gone.
 			p.recordUnserved(page[i].Err)
-			delete(p.sweep.walks, asked.Claim.Shard)
+			delete(p.sweep.shards, asked.Claim.Shard)
 			continue
 		}
 		rows := page[i].Rows
-		p.sweep.read += len(rows)
+		p.sweep.rowsRead += len(rows)
 		if len(rows) > 0 {
 			p.markUsed(s, p.sweep.now)
 		}
@@ -133,7 +133,7 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 		if n := len(rows); n > 0 {
 			asked.From = rows[n-1].Key()
 		}
-		if asked.From.After(w.read) {
+		if asked.From.After(w.cursor) { // one page beyond R is enough
 			w.upto = asked.From
 			continue
 		}
@@ -146,7 +146,7 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 	return store.OverdueQuery{}, true, fenced
 }
 
-// SweepFailed ends the walk without any conclusion.
+// SweepFailed ends the sweep. It publishes nothing, and no floor moves.
 func (p *Partition) SweepFailed() { p.sweep.found, p.sweep.running = nil, false }
 
 // classifyOverdue implements I12: it decides whether the sweep publishes an overdue row.
@@ -163,7 +163,7 @@ func (p *Partition) classifyOverdue(s *ownedShard, row *store.DueRow) {
 		if p.isLost(pub) {
 			p.addCandidate(row)
 		}
-	case p.removedSince(p.sweep.start, state):
+	case p.removedSince(p.sweep.startTick, state):
 		// The row was read before its outcome was written. Otherwise it is overdue in the next sweep, too.
 		return
 	case row.Key().After(s.read):
@@ -171,7 +171,7 @@ func (p *Partition) classifyOverdue(s *ownedShard, row *store.DueRow) {
 	case row.UpdatedAt > s.claimedAt.Add(p.limits.ClockBound):
 		// Written under this claim, so only this owner can have published it, and no publication is in flight.
 		p.addCandidate(row)
-	case s.barrierFellBefore(p.sweep.start), now.Sub(max(row.DueAt, row.UpdatedAt)) >= p.limits.LongBound:
+	case s.barrierRemovedBefore(p.sweep.startTick), now.Sub(max(row.DueAt, row.UpdatedAt)) >= p.limits.LongBound:
 		// An earlier owner may have published it, but the event is not in the queue any more.
 		p.addCandidate(row)
 	}
@@ -179,7 +179,7 @@ func (p *Partition) classifyOverdue(s *ownedShard, row *store.DueRow) {
 
 // isLost reports whether a publication counts as lost although the ack floor has not passed it.
 func (p *Partition) isLost(pub *publication) bool {
-	return pub.acked && !pub.republishing && p.sweep.now.Sub(pub.at) >= p.limits.LongBound
+	return pub.acked && !pub.bySweep && p.sweep.now.Sub(pub.at) >= p.limits.LongBound
 }
 
 // addCandidate adds a row to publish. If there are too many, the oldest are kept.
@@ -192,18 +192,18 @@ func (p *Partition) addCandidate(row *store.DueRow) {
 
 func (w *sweep) trim(limit int) {
 	slices.SortFunc(w.found, func(a, b store.DueRow) int { return a.Key().Compare(b.Key()) })
-	w.cut = w.cut || len(w.found) > limit
+	w.tooMany = w.tooMany || len(w.found) > limit
 	w.found = w.found[:min(limit, len(w.found))]
 }
 
 // finishSweep queues the rows to publish, and moves the sweep floors. It also removes states from the in-flight set
-// whose rows the walk has not found. So a message that is never acknowledged, and blocks the ack floor, does not fill
-// the set.
+// whose rows the sweep has not found. Otherwise one message that is never acknowledged would block the ack floor, and the
+// states published after it would fill the set.
 func (p *Partition) finishSweep() {
 	p.sweep.running = false
 	oldest := p.oldestRead()
 	for state, pub := range p.inFlight {
-		gone := pub.acked && !pub.republishing && pub.tick < p.sweep.start && pub.seen != p.sweep.number
+		gone := pub.acked && !pub.bySweep && pub.tick < p.sweep.startTick && pub.seen != p.sweep.number
 		if gone && p.covered(&pub.row) && !p.removeRecorded(state, pub, oldest) {
 			break // the next sweep continues
 		}
@@ -221,14 +221,14 @@ func (p *Partition) finishSweep() {
 			// The state was armed and published while the sweep was reading.
 			continue
 		case inFlight:
-			pub.republishing = true
+			pub.bySweep = true
 		case p.timers.Contains(state) || len(p.inFlight) >= p.limits.MaxInFlight:
 			// It was armed in the meantime, or the in-flight set is full: the next sweep decides.
 			continue
 		default:
-			p.addInFlight(state, &publication{row: row, namespace: s.namespace, republishing: true})
+			p.addInFlight(state, &publication{row: row, namespace: s.namespace, bySweep: true})
 		}
-		p.republish = append(p.republish, p.outgoing(s, row))
+		p.fromSweep = append(p.fromSweep, p.outgoing(s, row))
 		p.sweep.queued++
 	}
 	p.sweep.found = nil
@@ -236,19 +236,19 @@ func (p *Partition) finishSweep() {
 	p.markIdle()
 }
 
-// moveSweepFloors sets where the next walks begin: before the first row that this walk found, and not after the end of
-// the covered range, nor after its start less the margin. A row that is committed later is due later than that (I6), so
-// no row is before.
+// moveSweepFloors sets where the next sweep begins in each shard: before the first row that this sweep found, but not
+// after the end of the range that it read, and not later than SweepMargin before its start. A row that is committed later
+// is due later than that (I6), unless its write took longer than SweepMargin: such rows are found by a full sweep.
 func (p *Partition) moveSweepFloors() {
 	limit := p.sweep.now.Add(-p.limits.SweepMargin)
-	for id, w := range p.sweep.walks {
+	for id, w := range p.sweep.shards {
 		s := p.shard(id)
 		if s == nil || s.claim != w.claim {
 			continue
 		}
-		s.sweepFrom = notBeyond(w.upto, limit)
-		if w.occupied && !w.first.After(s.sweepFrom) {
-			s.sweepFrom = before(w.first)
+		s.sweepFloor = notBeyond(w.upto, limit)
+		if w.occupied && !w.first.After(s.sweepFloor) {
+			s.sweepFloor = before(w.first)
 		}
 		if w.full {
 			s.fullAt = p.sweep.now
@@ -256,10 +256,10 @@ func (p *Partition) moveSweepFloors() {
 	}
 }
 
-// covered reports whether the walk has read the row's key.
+// covered reports whether the sweep has read the row's key.
 func (p *Partition) covered(row *store.DueRow) bool {
-	w, walked := p.sweep.walks[row.Ref.Shard]
-	return walked && row.DueAt <= p.sweep.now && row.Key().After(w.from) && !row.Key().After(w.upto)
+	w, swept := p.sweep.shards[row.Ref.Shard]
+	return swept && row.DueAt <= p.sweep.now && row.Key().After(w.from) && !row.Key().After(w.upto)
 }
 
 // SweepFinds returns how many rows the last sweep queued for publication.

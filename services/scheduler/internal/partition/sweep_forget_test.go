@@ -7,9 +7,9 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// TestTheWalkForgetsOnlyWhatItHasRead: the walk ends after a page beyond R. Otherwise it would forget a key whose row
+// TestASweepForgetsOnlyWhatItHasRead: a sweep reads one page beyond R. Otherwise it would forget a key whose row
 // it has not read, and the row would be published twice.
-func TestTheWalkForgetsOnlyWhatItHasRead(t *testing.T) {
+func TestASweepForgetsOnlyWhatItHasRead(t *testing.T) {
 	b := newBench(t, limits())
 	b.open(start, store.MinKey(), store.MinKey())
 	for id := byte(1); id <= 5; id++ { // pages have two rows
@@ -25,8 +25,8 @@ func TestTheWalkForgetsOnlyWhatItHasRead(t *testing.T) {
 	b.wantReleased(start + 20)
 }
 
-// TestTheWalkOfACutShardEndsAtR: polls read the rows after it.
-func TestTheWalkOfACutShardEndsAtR(t *testing.T) {
+// TestASweepOfACutShardEndsAtR: polls read the rows after it.
+func TestASweepOfACutShardEndsAtR(t *testing.T) {
 	l := limits()
 	l.PollPerShard = 1
 	b := newBench(t, l)
@@ -34,7 +34,7 @@ func TestTheWalkOfACutShardEndsAtR(t *testing.T) {
 	b.open(start, store.MinKey(), store.MinKey())
 	b.poll(start)
 	if got, want := b.p.SweepStart(start).Shards[0].Upto, b.rows[0].Key(); got != want {
-		t.Fatalf("the walk reaches %v, want R, %v", got, want)
+		t.Fatalf("the sweep reaches %v, want R, %v", got, want)
 	}
 }
 
