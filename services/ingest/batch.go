@@ -78,7 +78,7 @@ func (t *session) read(it *item) error {
 	}
 	// Only the lookup of the namespace can fail temporarily.
 	return t.retryUntilDone("namespace", func(ctx context.Context) error {
-		from := source{received: timer.FromTime(d.Time)}
+		from := origin{received: timer.FromTime(d.Time)}
 		if d.Time.IsZero() {
 			from = t.receivedNow()
 		}

@@ -13,7 +13,7 @@ import (
 
 // BatchCreateTimers implements api.ServerInterface.
 func (h *handler) BatchCreateTimers(w http.ResponseWriter, r *http.Request) {
-	h.serveBatch(w, r, func(ctx context.Context, item decode.Item, from source) (command, error) {
+	h.serveBatch(w, r, func(ctx context.Context, item decode.Item, from origin) (command, error) {
 		b, err := item.Create()
 		if err != nil {
 			return command{verb: event.VerbCreate}, err
@@ -24,7 +24,7 @@ func (h *handler) BatchCreateTimers(w http.ResponseWriter, r *http.Request) {
 
 // BatchDeleteTimers implements api.ServerInterface.
 func (h *handler) BatchDeleteTimers(w http.ResponseWriter, r *http.Request) {
-	h.serveBatch(w, r, func(ctx context.Context, item decode.Item, _ source) (command, error) {
+	h.serveBatch(w, r, func(ctx context.Context, item decode.Item, _ origin) (command, error) {
 		b, err := item.Delete()
 		if err != nil {
 			return command{verb: event.VerbDelete}, err
@@ -45,9 +45,9 @@ type entry struct {
 // serveBatch serves a batch. Batches are larger than other requests, so only a few are served concurrently. A batch
 // takes its slot when its body is complete, so that slow uploads do not block other batches.
 func (h *handler) serveBatch(
-	w http.ResponseWriter, r *http.Request, prepare func(ctx context.Context, item decode.Item, from source) (command, error),
+	w http.ResponseWriter, r *http.Request, prepare func(ctx context.Context, item decode.Item, from origin) (command, error),
 ) {
-	h.serveFrom(w, r, &h.batchBodies, func(ctx context.Context, body []byte, from source) (answer, error) {
+	h.serveFrom(w, r, &h.batchBodies, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		select {
 		case h.batches <- struct{}{}:
 			defer func() { <-h.batches }()

@@ -1,15 +1,14 @@
 package ingest
 
 import (
-	"fmt"
+	"errors"
 
-	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // errClock refuses writes. Ingest computes due times from the clock, and none is before the present (I6). If the clock
 // were ahead, timers would be late; if it were behind, schedulers might already have read later keys and miss them.
-var errClock = fmt.Errorf("%w: the clock is not trusted", store.ErrUnavailable)
+var errClock = errors.New("the clock is not trusted")
 
 // writeNow returns the time for written rows, or errClock if the clock is uncertain.
 func (s *Service) writeNow() (timer.Millis, error) {

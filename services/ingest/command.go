@@ -24,8 +24,8 @@ type command struct {
 	ifGeneration timer.Generation // update, delete; 0: any
 }
 
-// source is the context of a request or a topic command.
-type source struct {
+// origin is the context of a request or a topic command.
+type origin struct {
 	// received is the time from which executeIn counts. It is uncertain if the clock was not trusted.
 	received  timer.Millis
 	uncertain bool
@@ -35,16 +35,16 @@ type source struct {
 	trace event.Trace
 }
 
-// receivedNow returns the source of something that is received now: an HTTP request, or a topic command whose message has
+// receivedNow returns the origin of something that is received now: an HTTP request, or a topic command whose message has
 // no time.
-func (s *Service) receivedNow() source {
+func (s *Service) receivedNow() origin {
 	now, certain := s.cfg.StoreClock.Certain(s.cfg.Clock)
-	return source{received: now, uncertain: !certain}
+	return origin{received: now, uncertain: !certain}
 }
 
-// certain returns errClock if received is uncertain, because no due time may be computed from it.
-func (f *source) certain() error {
-	if f.uncertain {
+// requireCertain returns errClock if received is uncertain, because no due time may be computed from it.
+func (o *origin) requireCertain() error {
+	if o.uncertain {
 		return errClock
 	}
 	return nil
@@ -52,7 +52,7 @@ func (f *source) certain() error {
 
 // prepare reads a command's body and adds the defaults of the namespace. It returns a refusal, or the store's error if
 // the namespace could not be looked up. After an error, the command names its timer if that was read.
-func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, from source) (command, error) {
+func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, from origin) (command, error) {
 	c := command{verb: verb}
 	if len(body) > s.cfg.BodyLimit {
 		return c, bodyTooLarge(s.cfg.BodyLimit)
@@ -72,7 +72,7 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 		if err != nil {
 			return c, err
 		}
-		if err := from.certain(); err != nil {
+		if err := from.requireCertain(); err != nil {
 			return c, err
 		}
 		c.ifGeneration = b.IfGeneration
@@ -97,7 +97,7 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 	}
 }
 
-func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from source) (command, error) {
+func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from origin) (command, error) {
 	c := command{verb: event.VerbCreate, onConflict: b.OnConflict}
 	if err := s.resolveTimer(ctx, &c, b.Selection); err != nil {
 		return c, err
@@ -105,7 +105,7 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from sour
 	if from.correlationID != "" && !b.HasCorrelationID() {
 		b.SetCorrelationID(from.correlationID)
 	}
-	err := from.certain()
+	err := from.requireCertain()
 	if err != nil {
 		return c, err
 	}
@@ -134,13 +134,13 @@ func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete) (command,
 }
 
 // resolveTimer finds the shard and the UUID of the command's timer.
-func (s *Service) resolveTimer(ctx context.Context, c *command, at decode.Selection) error {
-	c.namespace.Name, c.id = at.Namespace, at.ID
-	ns, err := s.lookup(ctx, at.Namespace)
+func (s *Service) resolveTimer(ctx context.Context, c *command, selection decode.Selection) error {
+	c.namespace.Name, c.id = selection.Namespace, selection.ID
+	ns, err := s.lookup(ctx, selection.Namespace)
 	if err != nil {
 		return err
 	}
-	c.namespace, c.ref = ns, refOf(&ns, at.ID)
+	c.namespace, c.ref = ns, refOf(&ns, selection.ID)
 	return nil
 }
 
@@ -160,7 +160,7 @@ func refOf(ns *store.Namespace, id string) store.Ref {
 	return store.Ref{Shard: ns.Shards.Place(id), UUID: timer.UUIDOf(ns.Name, id)}
 }
 
-// op returns the command as an operation of the store. Every try uses a new revision.
+// op returns the command as an operation of the store. Every try of a create or an update uses a new revision.
 func (c *command) op(revision timer.Revision) store.Op {
 	switch c.verb {
 	case event.VerbCreate:

@@ -168,7 +168,7 @@ type answer struct {
 
 // serve reads a request, calls the route with the request timeout, and writes the answer.
 func (h *handler) serve(
-	w http.ResponseWriter, r *http.Request, route func(ctx context.Context, body []byte, from source) (answer, error),
+	w http.ResponseWriter, r *http.Request, route func(ctx context.Context, body []byte, from origin) (answer, error),
 ) {
 	h.serveFrom(w, r, &h.bodies, route)
 }
@@ -176,7 +176,7 @@ func (h *handler) serve(
 // serveFrom is serve with other bounds for the body.
 func (h *handler) serveFrom(
 	w http.ResponseWriter, r *http.Request, bodies *bodies,
-	route func(ctx context.Context, body []byte, from source) (answer, error),
+	route func(ctx context.Context, body []byte, from origin) (answer, error),
 ) {
 	from := h.receivedNow()
 	from.correlationID, from.trace = r.Header.Get(correlationHeader), traceOf(r.Header)

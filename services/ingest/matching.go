@@ -82,7 +82,7 @@ func (h *handler) serveMatching(
 	w http.ResponseWriter, r *http.Request, read func(body []byte) (decode.Matching, error),
 	write func(ctx context.Context, m *decode.Matching, received timer.Millis, found []timer.Timer) ([]written, error),
 ) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		m, err := read(body)
 		if err != nil {
 			return answer{}, err
@@ -102,7 +102,7 @@ func (h *handler) serveMatching(
 		}
 		result := api.MatchingPage{Matched: len(page.Timers), NextCursor: decode.WriteCursor(page.Next)}
 		if len(page.Timers) > 0 {
-			if err := from.certain(); err != nil {
+			if err := from.requireCertain(); err != nil {
 				return answer{}, err
 			}
 			all, err := write(ctx, &m, from.received, page.Timers)

@@ -15,7 +15,7 @@ import (
 
 // CreateNamespace implements api.ServerInterface.
 func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		c, err := decode.ReadNamespaceCreate(body)
 		if err != nil {
 			return answer{}, err
@@ -45,7 +45,7 @@ func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
 }
 
 // encryption returns the parameters for encrypting the secrets in a namespace's settings.
-func (h *handler) encryption(namespace string, from source) *decode.Encryption {
+func (h *handler) encryption(namespace string, from origin) *decode.Encryption {
 	return &decode.Encryption{Namespace: namespace, Keys: h.cfg.Keys, Now: from.received}
 }
 
@@ -60,7 +60,7 @@ func (h *handler) namespaceWritten(ns store.Namespace, now timer.Millis, err err
 
 // GetNamespace implements api.ServerInterface.
 func (h *handler) GetNamespace(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		name, err := decode.ReadNamespaceName(body)
 		if err != nil {
 			return answer{}, err
@@ -84,7 +84,7 @@ func (h *handler) namespace(ctx context.Context, name string) (store.Namespace, 
 
 // ListNamespaces implements api.ServerInterface.
 func (h *handler) ListNamespaces(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		list, err := decode.ReadNamespaceList(body)
 		if err != nil {
 			return answer{}, err
@@ -108,7 +108,7 @@ func (h *handler) ListNamespaces(w http.ResponseWriter, r *http.Request) {
 
 // UpdateNamespace implements api.ServerInterface.
 func (h *handler) UpdateNamespace(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		u, err := decode.ReadNamespaceUpdate(body)
 		if err != nil {
 			return answer{}, err

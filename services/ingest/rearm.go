@@ -16,12 +16,12 @@ import (
 
 // RetryTimer implements api.ServerInterface.
 func (h *handler) RetryTimer(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		b, err := decode.ReadRetry(body)
 		if err != nil {
 			return answer{}, err
 		}
-		if err := from.certain(); err != nil {
+		if err := from.requireCertain(); err != nil {
 			return answer{}, err
 		}
 		ns, err := h.lookup(ctx, b.Namespace)

@@ -75,6 +75,11 @@ func refuse(err error) *refusal {
 			status: http.StatusGatewayTimeout, code: api.ErrorCodeOutcomeUnknown, details: details{}, cause: err,
 			message: "the store's answer is missing: the request may have been applied, or may be applied later",
 		}
+	case errors.Is(err, errClock):
+		return &refusal{
+			status: http.StatusServiceUnavailable, code: api.ErrorCodeUnavailable, details: details{}, cause: err,
+			message: "this process does not know the store's time well enough; nothing was applied, try again in a second",
+		}
 	case errors.Is(err, store.ErrUnavailable), errors.Is(err, store.ErrClosed),
 		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		// Only reads get here with an ended context: writes return an unknown outcome instead.

@@ -14,7 +14,7 @@ import (
 
 // ListShards implements api.ServerInterface.
 func (h *handler) ListShards(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, _ source) (answer, error) {
+	h.serve(w, r, func(ctx context.Context, body []byte, _ origin) (answer, error) {
 		name, err := decode.ReadNamespace(body)
 		if err != nil {
 			return answer{}, err

@@ -15,27 +15,27 @@ import (
 
 // CreateTimer implements api.ServerInterface.
 func (h *handler) CreateTimer(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		return h.apply(ctx, event.VerbCreate, body, from)
 	})
 }
 
 // UpdateTimer implements api.ServerInterface.
 func (h *handler) UpdateTimer(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		return h.apply(ctx, event.VerbUpdate, body, from)
 	})
 }
 
 // DeleteTimer implements api.ServerInterface.
 func (h *handler) DeleteTimer(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		return h.apply(ctx, event.VerbDelete, body, from)
 	})
 }
 
 // apply commits one command.
-func (h *handler) apply(ctx context.Context, verb event.Verb, body []byte, from source) (answer, error) {
+func (h *handler) apply(ctx context.Context, verb event.Verb, body []byte, from origin) (answer, error) {
 	c, err := h.prepare(ctx, verb, body, from)
 	if err != nil {
 		return answer{}, err
@@ -68,7 +68,7 @@ func (h *handler) apply(ctx context.Context, verb event.Verb, body []byte, from 
 
 // GetTimer implements api.ServerInterface.
 func (h *handler) GetTimer(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		selection, err := decode.ReadSelection(body)
 		if err != nil {
 			return answer{}, err
@@ -95,7 +95,7 @@ func (s *Service) get(ctx context.Context, ns *store.Namespace, id string, now t
 
 // ListTimers implements api.ServerInterface.
 func (h *handler) ListTimers(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		list, err := decode.ReadList(body)
 		if err != nil {
 			return answer{}, err
@@ -124,7 +124,7 @@ func (s *Service) page(ctx context.Context, now timer.Millis, q *store.ListQuery
 
 // GetTimerHistory implements api.ServerInterface.
 func (h *handler) GetTimerHistory(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from source) (answer, error) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		q, err := decode.ReadHistory(body)
 		if err != nil {
 			return answer{}, err
