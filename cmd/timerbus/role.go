@@ -50,8 +50,19 @@ or a line of the YAML file that --config names, in this order of precedence. doc
 	} {
 		c.Flags().Lookup(flag).Usage = usage
 	}
-	if role != node.Ingest {
-		c.Flags().Lookup("listen").Usage = "address of /healthz, /readyz and /metrics, host:port"
+	if role == node.Ingest {
+		c.Flags().Lookup("callback-proxy").Hidden = true
+		c.Long += "\n\nAn ingest accepts --callback-proxy, so that all roles can have the same settings. It checks the value and does\n" +
+			"not use it."
+	} else {
+		for flag, usage := range map[string]string{
+			"listen":        "address of /healthz, /readyz and /metrics, host:port",
+			"token":         "token required from readers of /metrics (preferably set as TIMERBUS_TOKEN)",
+			"allowed-hosts": "accepted hosts of requests to /metrics without a token, such as timers.internal, or any",
+			"insecure":      "allow /metrics without a token from other machines",
+		} {
+			c.Flags().Lookup(flag).Usage = usage
+		}
 	}
 	if role == node.Scheduler {
 		for _, flag := range []string{"callback-allow", "callback-proxy", "secret-key"} {
