@@ -1,7 +1,10 @@
-// Package relational is the common code of the relational engines: how a page of a list is read, and the cursors of
-// lists. If each engine had a copy, a difference between the copies would go unnoticed.
+// Package relational is the common code of the relational engines: the statements that differ only in dialect, the
+// reads and writes that use them, how a page of a list is read, and the cursors of lists. If each engine had a copy, a
+// difference between the copies would go unnoticed.
 //
-// It imports pkg/timer, pkg/shard and pkg/store, and contains no SQL and no driver.
+// An engine embeds Core, describes its dialect, and implements Database. The statements of polls, row checks and
+// outcomes are the engine's own. The package imports pkg/timer, pkg/shard, pkg/store, internal/store/engine and
+// database/sql, and no driver.
 //
-// Read place.go and list.go, then named.go.
+// Read place.go and list.go, then dialect.go, core.go, walks.go, namespaces.go, shards.go, and sql.go.
 package relational

@@ -8,8 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/timerbus/timerbus/internal/store/relational"
 )
 
 // statement is a prepared statement. Each connection prepares it when it first uses it.
@@ -24,23 +22,6 @@ type call struct {
 	row func(r *record)
 	// changed, if not nil, is set to the number of rows that the statement wrote.
 	changed *int64
-}
-
-// named is a statement with named parameters (@name).
-type named struct {
-	statement
-
-	numbered relational.Named
-}
-
-func name(statementName, sql string) named {
-	n := relational.Name(sql, "$")
-	return named{statement{statementName, n.SQL}, n}
-}
-
-// call returns the call with the values of the statement's parameters.
-func (n *named) call(values map[string][]byte, row func(r *record)) call {
-	return call{statement: n.statement, args: relational.Pick(&n.numbered, values), row: row}
 }
 
 // settings returns the settings of every connection. All statements of this engine must be nested loops over indexes,

@@ -18,11 +18,6 @@ CROSS JOIN LATERAL (
 	SELECT ` + endColumns + ` FROM timer_history h
 	WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.outcome IN ('done', 'dead') AND ` + unexpired("$3") + `
 	ORDER BY h.finished_at DESC, h.attempt DESC, h.generation DESC LIMIT 1) e`}
-
-	selectHistory = statement{"select_history", `SELECT generation, attempt, outcome, execute_at, next_at, started_at,
-	finished_at, status_code, error, correlation_id
-FROM timer_history h WHERE shard_id = $1 AND timer_uuid = $2 AND ` + unexpired("$3") + `
-ORDER BY finished_at DESC, attempt DESC, generation DESC LIMIT $4`}
 )
 
 // Get implements store.Timers. The result has no payload if the timer is done, but has it if the timer is dead. The two
@@ -68,34 +63,4 @@ func endsCall(now timer.Millis, refs []store.Ref, found func(store.Ref, *timer.T
 			}
 		},
 	}
-}
-
-// History implements store.Timers.
-func (s *Store) History(ctx context.Context, now timer.Millis, ref store.Ref, limit int) ([]store.HistoryEntry, error) {
-	var out []store.HistoryEntry
-	err := s.read(ctx, "read history", func(c *conn) error {
-		out = nil
-		return c.exchange(ctx, call{
-			statement: selectHistory,
-			args:      append(refValues(ref), instantValue(now), int8Value(int64(limit))),
-			row: func(r *record) {
-				e := store.HistoryEntry{Ref: ref}
-				e.Generation = timer.Generation(r.int8())
-				e.Attempt = timer.Attempt(r.int4())
-				e.Outcome = store.Outcome(r.text())
-				e.ExecuteAt, _ = r.instant()
-				e.NextAt, _ = r.instant()
-				e.StartedAt, _ = r.instant()
-				e.FinishedAt, _ = r.instant()
-				e.StatusCode = int(r.int4())
-				e.Error = r.text()
-				e.CorrelationID = r.text()
-				out = append(out, e)
-			},
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }

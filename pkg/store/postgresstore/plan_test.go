@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/timerbus/timerbus/internal/store/relational"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -39,6 +38,12 @@ const (
 	sortsRange = "sorts the index entries of the range, whose number is bounded"
 )
 
+// shared returns a statement of the common code.
+func shared(name string) statement {
+	s := statements.All()[name]
+	return statement{s.Name, s.SQL}
+}
+
 func plans() []plan {
 	plans := []plan{
 		{what: "Put: creates", statement: createTimers},
@@ -47,10 +52,10 @@ func plans() []plan {
 		{what: "Put, Update, Finish: replace", statement: replaceTimers, through: []string{byKey}},
 		{what: "Delete, Finish: delete", statement: deleteTimers, through: []string{byKey}},
 		{what: "Put at a position", statement: movePosition, through: []string{`positions_pkey`}},
-		{what: "Position", statement: selectPosition, through: []string{`positions_pkey`}},
+		{what: "Position", statement: shared("select_position"), through: []string{`positions_pkey`}},
 		{what: "Get", statement: selectLive, through: []string{`_pkey on timers_`}},
 		{what: "Get of finished timers", statement: selectEnds, through: []string{`generation_\w+ on timer_history_`}, maySort: oneTimers},
-		{what: "History", statement: selectHistory, through: []string{`generation_\w+ on timer_history_`}, maySort: oneTimers},
+		{what: "History", statement: shared("select_history"), through: []string{`generation_\w+ on timer_history_`}, maySort: oneTimers},
 		{what: "Current", statement: currentByKey, through: []string{byDue}},
 		{what: "Current of rows that moved", statement: currentByUUID, through: []string{byKey}},
 		{what: "Current: count starts", statement: countStarts, through: []string{byKey}},
@@ -62,30 +67,30 @@ func plans() []plan {
 		{what: "Finish: history", statement: insertHistory, through: []string{inHistory}},
 		{what: "Due", statement: dueTimers, through: []string{byShard, behindKey}, maySort: "puts the shards asked in their order"},
 		{what: "Overdue", statement: overdueTimers, through: []string{byShard, behindKey, between}, maySort: "puts the shards asked in their order"},
-		{what: "Inspect", statement: inspectShards, through: []string{byShard, watermark, `_due_at_timer_uuid_idx on timers_`}},
+		{what: "Inspect", statement: shared("inspect_shards"), through: []string{byShard, watermark, `_due_at_timer_uuid_idx on timers_`}},
 		{what: "Claim", statement: claimShards},
 		{what: "Claim: watermarks", statement: readWatermarks, through: []string{watermark}},
 		{what: "Release", statement: releaseShards, through: []string{byShard}},
 		{what: "Advance: lock", statement: lockClaims, through: []string{byShard}},
 		{what: "Advance", statement: advanceShards, through: []string{byShard, watermark, `Tid Scan on watermarks w`}},
-		{what: "Outbox: parked", statement: parkedMarks, through: []string{`marked_at_idx on timers_`}},
-		{what: "Outbox: dead", statement: deadMarks, through: []string{`marked_at_idx on timer_history_`}},
+		{what: "Outbox: parked", statement: shared("parked_outbox"), through: []string{`marked_at_idx on timers_`}},
+		{what: "Outbox: dead", statement: shared("dead_outbox"), through: []string{`marked_at_idx on timer_history_`}},
 		{what: "RemoveFromOutbox: parked", statement: unmarkParked, through: []string{byKey}},
 		{what: "RemoveFromOutbox: dead", statement: unmarkDead, through: []string{inHistory}},
 		{what: "Purge", statement: deleteExpired, through: []string{`timer_history_default_expiry`}},
 		{what: "Purge: dead timers", statement: deleteExpiredDead, through: []string{`timer_history_dead_expiry`}},
 		{what: "Purge: rows in the way of a day", statement: dayIsTaken, through: []string{`timer_history_default_expiry`, `timer_history_default_marked_at_idx`}},
-		{what: "List by made correlation", statement: liveMade.statement, through: []string{`_pkey on timers_`}},
-		{what: "List finished by made correlation", statement: endMade.statement, through: []string{`generation_\w+ on timer_history_`}},
-		{what: "List by due time: is a shard crowded", statement: crowded.statement, through: []string{`Index Only Scan using timers_\d+_shard_id_due_at_timer_uuid_idx`}},
-		{what: "List by due time: how far a page reaches", statement: reach.statement, through: []string{`Index Only Scan using timers_\d+_shard_id_due_at_timer_uuid_idx`}},
-		{what: "List by due time: how far parked timers reach", statement: parkedReach.statement, through: []string{`Index Only Scan using timers_\d+_status_\w+`}},
+		{what: "List by made correlation", statement: shared("list_made"), through: []string{`_pkey on timers_`}},
+		{what: "List finished by made correlation", statement: shared("list_ends_made"), through: []string{`generation_\w+ on timer_history_`}},
+		{what: "List by due time: is a shard crowded", statement: shared("list_due_crowded"), through: []string{`Index Only Scan using timers_\d+_shard_id_due_at_timer_uuid_idx`}},
+		{what: "List by due time: how far a page reaches", statement: shared("list_due_reach"), through: []string{`Index Only Scan using timers_\d+_shard_id_due_at_timer_uuid_idx`}},
+		{what: "List by due time: how far parked timers reach", statement: shared("list_parked_reach"), through: []string{`Index Only Scan using timers_\d+_status_\w+`}},
 		{
-			what: "List by due time: rows", statement: ways[relational.ByDue].rows.statement, maySort: sortsRange,
+			what: "List by due time: rows", statement: shared("list_due"), maySort: sortsRange,
 			through: []string{`Index Only Scan using timers_\d+_shard_id_due_at_timer_uuid_idx`, `_status_\w+ on timers_`, `_pkey on timers_`},
 		},
 		{
-			what: "List by due time: bound", statement: ways[relational.ByDue].bound.statement, maySort: sortsRange,
+			what: "List by due time: bound", statement: shared("list_due_bound"), maySort: sortsRange,
 			through: []string{`Index Only Scan using timers_\d+_shard_id_due_at_timer_uuid_idx`, `_status_\w+ on timers_`},
 		},
 		{what: "Ping: look for room", statement: fillRoom},
@@ -96,21 +101,21 @@ func plans() []plan {
 			mayScan: "reads all namespaces, which are few",
 		},
 	}
-	variable := map[relational.Walk]string{
-		relational.ByCorrelation: "a list is not part of the protocol, and the server plans again when it analyzes tables that have rows",
+	variable := map[string]string{
+		"list_same": "a list is not part of the protocol, and the server plans again when it analyzes tables that have rows",
 	}
-	for walk, through := range map[relational.Walk]struct{ index, cond string }{
-		relational.ByKey:              {`timers_\d+_pkey`, `.*ROW\(shard_id, timer_uuid\) > ROW`},
-		relational.Parked:             {`timers_\d+_status_\w+`, `.*status = 'parked'.*ROW\(shard_id, timer_uuid\) > ROW`},
-		relational.Retrying:           {`timers_\d+_status_\w+`, `.*status = 'retrying'.*ROW\(shard_id, timer_uuid\) > ROW`},
-		relational.ByCorrelation:      {`timers_\d+_correlation\w+`, `\(\(correlation_id = `},
-		relational.Ended:              {`timer_history_\w+`, `.*ROW\(shard_id, timer_uuid, generation, attempt\) > ROW`},
-		relational.Dead:               {`timer_history_\w+_idx1`, `.*ROW\(shard_id, timer_uuid, generation, attempt\) > ROW`},
-		relational.EndedByCorrelation: {`timer_history_\w+_correlation\w+`, `\(\(correlation_id = `},
+	for walk, through := range map[string]struct{ index, cond string }{
+		"list_live":      {`timers_\d+_pkey`, `.*ROW\(shard_id, timer_uuid\) > ROW`},
+		"list_parked":    {`timers_\d+_status_\w+`, `.*status = 'parked'.*ROW\(shard_id, timer_uuid\) > ROW`},
+		"list_retrying":  {`timers_\d+_status_\w+`, `.*status = 'retrying'.*ROW\(shard_id, timer_uuid\) > ROW`},
+		"list_same":      {`timers_\d+_correlation\w+`, `\(\(correlation_id = `},
+		"list_ends":      {`timer_history_\w+`, `.*ROW\(shard_id, timer_uuid, generation, attempt\) > ROW`},
+		"list_dead":      {`timer_history_\w+_idx1`, `.*ROW\(shard_id, timer_uuid, generation, attempt\) > ROW`},
+		"list_ends_same": {`timer_history_\w+_correlation\w+`, `\(\(correlation_id = `},
 	} {
 		plans = append(plans,
-			plan{what: fmt.Sprintf("List, walk %d: rows", walk), mayVary: variable[walk], statement: ways[walk].rows.statement, through: []string{`Index Scan using ` + through.index + ` on .*\n.*Index Cond: ` + through.cond}},
-			plan{what: fmt.Sprintf("List, walk %d: bound", walk), mayVary: variable[walk], statement: ways[walk].bound.statement, through: []string{`Index Only Scan using ` + through.index}})
+			plan{what: walk + ": rows", mayVary: variable[walk], statement: shared(walk), through: []string{`Index Scan using ` + through.index + ` on .*\n.*Index Cond: ` + through.cond}},
+			plan{what: walk + ": bound", mayVary: variable[walk], statement: shared(walk + "_bound"), through: []string{`Index Only Scan using ` + through.index}})
 	}
 	return plans
 }

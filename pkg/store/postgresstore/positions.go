@@ -9,18 +9,14 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-var (
-	selectPosition = statement{"select_position", `SELECT incarnation, "offset" FROM positions WHERE topic = $1 AND partition = $2`}
-
-	// movePosition is the compare-and-set. A position that was never stored is zero. It is the first statement of its
-	// transaction, so that two transactions that apply the same commands conflict here and nowhere else.
-	movePosition = statement{"move_position", `INSERT INTO positions AS p (topic, partition, incarnation, "offset", updated_at)
+// movePosition is the compare-and-set. A position that was never stored is zero. It is the first statement of its
+// transaction, so that two transactions that apply the same commands conflict here and nowhere else.
+var movePosition = statement{"move_position", `INSERT INTO positions AS p (topic, partition, incarnation, "offset", updated_at)
 SELECT $1::text, $2::integer, $5::bigint, $6::bigint, $7::timestamptz
 WHERE ($3::bigint, $4::bigint) = (0, 0) OR EXISTS (SELECT FROM positions WHERE topic = $1 AND partition = $2)
 ON CONFLICT (topic, partition) DO UPDATE SET
 	incarnation = excluded.incarnation, "offset" = excluded."offset", updated_at = excluded.updated_at
 WHERE p.incarnation = $3 AND p."offset" = $4`}
-)
 
 // WriteAt implements store.Positions.
 func (s *Store) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, move store.Move) ([]store.Written, error) {
@@ -71,20 +67,4 @@ func moveCall(now timer.Millis, move store.Move, moved *int64) call {
 		},
 		changed: moved,
 	}
-}
-
-// Position implements store.Positions.
-func (s *Store) Position(ctx context.Context, topic string, partition int) (store.Position, error) {
-	var p store.Position
-	err := s.read(ctx, "read position", func(c *conn) error {
-		return c.exchange(ctx, call{
-			statement: selectPosition,
-			args:      [][]byte{textValue(topic), int4Value(int32(partition))},
-			row: func(r *record) {
-				p.Epoch = r.int8()
-				p.Offset = r.int8()
-			},
-		})
-	})
-	return p, err
 }

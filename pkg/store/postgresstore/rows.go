@@ -9,12 +9,11 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// timerColumns are the columns of a live row t that scanner.timer reads, in its order. The outbox entry of a parked row
-// is not part of the timer.
-const timerColumns = `t.shard_id, t.timer_uuid, t.namespace, t.timer_id, t.execute_at, t.deliver, t.callback_url,
-	t.callback_timeout_ms, t.retry_policy, t.payload, t.correlation_id, t.status, t.due_at, t.revision,
-	t.generation, t.attempts, t.starts, t.created_at, t.updated_at, t.executed_at, t.last_status, t.last_error,
-	t.headers, t.topic, t.event_key, coalesce(t.planned_at, t.due_at) AS planned_at`
+// timerColumns are the columns of a live row t, and endColumns those of a history row h.
+var (
+	timerColumns = dialect.LiveColumns("t.")
+	endColumns   = dialect.EndColumns("h.")
+)
 
 // These conditions join a table with the array parameters a of a batch. They compare shard_id with an array of one
 // element instead of a value: for an equality the planner also considers a scan of the whole index in the order of
@@ -37,13 +36,6 @@ const (
 	AND (t.due_at, t.timer_uuid) BETWEEN (a.due_at, a.timer_uuid) AND (a.due_at, a.timer_uuid)
 	AND t.status <> 'parked' AND a.place > 0`
 )
-
-// endColumns are the same columns of a history row h: the timer after the attempt. They are valid for done and dead
-// timers only.
-const endColumns = `h.shard_id, h.timer_uuid, h.namespace, h.timer_id, h.execute_at, h.deliver, h.callback_url,
-	h.callback_timeout_ms, h.retry_policy, h.payload, h.correlation_id, h.outcome, h.due_at, h.revision,
-	h.generation, h.attempt, 0, h.created_at, h.updated_at, h.started_at, h.status_code, h.error,
-	h.headers, h.topic, h.event_key, h.due_at AS planned_at`
 
 // scanner reads the timers of one answer.
 type scanner struct{ policies policyMemo }

@@ -20,6 +20,8 @@ import (
 
 // Store is the engine: one handle on a database. It is safe for concurrent use.
 type Store struct {
+	*core
+
 	pool *pgxpool.Pool
 	// beside is for reads outside a transaction's snapshot; see transaction.outside.
 	beside *pgxpool.Pool
@@ -29,8 +31,7 @@ type Store struct {
 	// clock is one connection for reading the server's clock, so that Time does not wait for other calls.
 	clock *pgxpool.Pool
 	log   *slog.Logger
-	// listLimits and maxCounted are the defaults. Tests change them.
-	listLimits relational.ListLimits
+	// maxCounted is the default. Tests change it.
 	maxCounted int
 
 	housekeeping housekeeping
@@ -60,7 +61,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", where, err)
 	}
-	s := &Store{pool: pool, log: o.logger(), listLimits: relational.DefaultListLimits(), maxCounted: maxCounted}
+	s := &Store{pool: pool, log: o.logger(), maxCounted: maxCounted}
+	s.core = relational.New(database{s}, statements, cursors)
 	if s.beside, err = pgxpool.NewWithConfig(ctx, laterOf(config, max(1, config.MaxConns/4))); err == nil {
 		s.long, err = pgxpool.NewWithConfig(ctx, laterOf(config, maxLong))
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/timerbus/timerbus/internal/store/engine"
-	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/internal/store/relational"
 )
 
 // pageSize is SQLite's default, in bytes.
@@ -162,7 +162,7 @@ func (c *conn) one(query string, args []any, dest ...any) (found bool, err error
 }
 
 // errStop ends each early without an error.
-var errStop = errors.New("stop")
+var errStop = relational.ErrStop
 
 // snapshot runs several statements on the same state of the database.
 func (c *conn) snapshot(read func() error) error {
@@ -197,35 +197,10 @@ func values(rows, columns int) string {
 	return strings.TrimSuffix(strings.Repeat(row+",", rows), ",")
 }
 
-// uuidColumn scans 16 bytes into a UUID.
-type uuidColumn timer.UUID
-
-// Scan implements sql.Scanner.
-func (u *uuidColumn) Scan(src any) error {
-	b, ok := src.([]byte)
-	if !ok || len(b) != len(u) {
-		return fmt.Errorf("uuid column: got %T, want 16 bytes", src)
-	}
-	copy(u[:], b)
-	return nil
-}
-
-// intColumn scans an integer. database/sql would use reflection, which makes polls of many rows measurably slower.
-type intColumn int64
-
-// Scan implements sql.Scanner.
-func (i *intColumn) Scan(src any) error {
-	n, ok := src.(int64)
-	if !ok {
-		return fmt.Errorf("integer column: got %T", src)
-	}
-	*i = intColumn(n)
-	return nil
-}
-
-var (
-	_ sql.Scanner = (*uuidColumn)(nil)
-	_ sql.Scanner = (*intColumn)(nil)
+// Columns that database/sql scans with less work than their Go types.
+type (
+	uuidColumn = relational.UUIDColumn
+	intColumn  = relational.IntColumn
 )
 
 // orNull stores an empty text as NULL.

@@ -8,15 +8,12 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-const (
-	selectCurrent = "WITH asked (place, in_shard, with_uuid) AS (VALUES %s) SELECT place, " + timerColumns +
-		" FROM asked CROSS JOIN timers ON shard = in_shard AND uuid = with_uuid"
+const countStart = "UPDATE timers SET starts = starts + 1 WHERE shard = ? AND uuid = ? AND revision = ?"
 
-	countStart = "UPDATE timers SET starts = starts + 1 WHERE shard = ? AND uuid = ? AND revision = ?"
-)
-
-// selectCurrentOf is selectCurrent for each of valuesSizes.
+// selectCurrentOf reads rows by their keys, for each of valuesSizes.
 var selectCurrentOf = func() map[int]string {
+	selectCurrent := "WITH asked (place, in_shard, with_uuid) AS (VALUES %s) SELECT place, " + timerColumns +
+		" FROM asked CROSS JOIN timers ON shard = in_shard AND uuid = with_uuid"
 	queries := map[int]string{}
 	for _, size := range valuesSizes {
 		queries[size] = fmt.Sprintf(selectCurrent, values(size, 3))
@@ -72,7 +69,7 @@ func (c *conn) current(checks []store.Check, places []int, out []store.Checked) 
 		args = append(args, make([]any, 3*(size-take))...)
 		err := c.each(func(rows *sql.Rows) error {
 			var place int64
-			t, _, err := c.scanTimer(rows, &place)
+			t, _, err := c.row(rows).Timer(&place)
 			out[place] = store.Checked{Found: true, Timer: t}
 			return err
 		}, selectCurrentOf[size], args...)

@@ -11,7 +11,8 @@ import (
 // timer once.
 func TestListLooksAtABoundedNumberOfRows(t *testing.T) {
 	s := openFolder(t, Options{Folder: NewFolder(t)})
-	s.listLimits.Looked = 100
+	const looked = 100
+	s.SetListLimits(looked, 20_000, 128)
 	seed(t, s, 1200) // a tenth parked, a tenth done, a tenth dead
 	for status, want := range map[timer.Status]int{timer.StatusParked: 120, timer.StatusDead: 120} {
 		seen := map[timer.UUID]bool{}
@@ -38,6 +39,6 @@ func TestListLooksAtABoundedNumberOfRows(t *testing.T) {
 	q := store.ListQuery{Namespace: store.Namespace{Shards: block}, Status: timer.StatusDead, DueBefore: now - 1, Limit: 10}
 	page, err := s.List(t.Context(), now, q)
 	if err != nil || len(page.Timers) != 0 || len(page.Next) == 0 {
-		t.Errorf("nothing among the first %d rows: %d timers, next %x, %v", s.listLimits.Looked, len(page.Timers), page.Next, err)
+		t.Errorf("nothing among the first %d rows: %d timers, next %x, %v", looked, len(page.Timers), page.Next, err)
 	}
 }

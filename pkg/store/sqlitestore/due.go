@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -156,16 +155,4 @@ func (c *conn) dueRows(at cursorIn, limit int, take func(store.DueRow) bool) err
 		}
 		return nil
 	}, selectDue, at.claim.Shard, at.after.DueAt, at.after.UUID[:], limit)
-}
-
-// shardsJSON returns shards as a list for json_each, for statements in which their order does not matter.
-func shardsJSON(shards []shard.ID) string {
-	b := []byte{'['}
-	for i, id := range shards {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, id.String()...)
-	}
-	return string(append(b, ']'))
 }

@@ -12,7 +12,7 @@ import (
 
 // SetListLimits sets the limits of lists, so that pages reach them with a few timers. The defaults need thousands.
 func (s *Store) SetListLimits(looked, sorted, chunk int) {
-	s.listLimits = relational.ListLimits{Looked: looked, Sorted: sorted, Chunk: chunk}
+	relational.LimitLists(s.core, relational.ListLimits{Looked: looked, Sorted: sorted, Chunk: chunk})
 }
 
 // Occupy takes all connections that calls share, until release is called.

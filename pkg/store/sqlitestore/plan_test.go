@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timerbus/timerbus/internal/store/relational"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -30,6 +29,7 @@ const (
 )
 
 func plans() []plan {
+	shared := statements.All()
 	all := []plan{
 		{name: "Get", query: selectLive, through: []string{throughKey}},
 		{name: "Write: read a row", query: selectSlot, through: []string{throughKey}},
@@ -37,15 +37,15 @@ func plans() []plan {
 		{name: "Write: delete a row", query: deleteLive, through: []string{throughKey}},
 		{name: "Finish: read a row", query: selectBareSlot, through: []string{throughKey}},
 		{name: "Get of a finished timer", query: selectEnd, through: []string{throughHistoryKey}, maySort: oneTimersHistory},
-		{name: "History", query: selectHistory, through: []string{throughHistoryKey}, maySort: oneTimersHistory},
-		{name: "List by made correlation", query: liveMade.SQL, through: []string{throughKey}},
-		{name: "List finished by made correlation", query: endMade.SQL, through: []string{throughHistoryKey}},
-		{name: "List by due time: is a shard crowded", query: crowded.SQL, through: []string{throughRange}},
-		{name: "List by due time: how far a page reaches", query: reach.SQL, through: []string{throughRange}},
-		{name: "List by due time: how far parked timers reach", query: parkedReach.SQL, through: []string{"COVERING INDEX timers_status (status=? AND shard>? AND shard<?)"}},
+		{name: "History", query: shared["select_history"].SQL, through: []string{throughHistoryKey}, maySort: oneTimersHistory},
+		{name: "List by made correlation", query: shared["list_made"].SQL, through: []string{throughKey}},
+		{name: "List finished by made correlation", query: shared["list_ends_made"].SQL, through: []string{throughHistoryKey}},
+		{name: "List by due time: is a shard crowded", query: shared["list_due_crowded"].SQL, through: []string{throughRange}},
+		{name: "List by due time: how far a page reaches", query: shared["list_due_reach"].SQL, through: []string{throughRange}},
+		{name: "List by due time: how far parked timers reach", query: shared["list_parked_reach"].SQL, through: []string{"COVERING INDEX timers_status (status=? AND shard>? AND shard<?)"}},
 		{name: "Due and Overdue: rows", query: selectDue, through: []string{throughDue}},
-		{name: "Outbox: parked", query: selectParkedMarks, through: []string{"timers_marked (marked_at>? AND marked_at<?)"}},
-		{name: "Outbox: dead", query: selectDeadMarks, through: []string{"history_marked (marked_at>? AND marked_at<?)"}},
+		{name: "Outbox: parked", query: shared["parked_outbox"].SQL, through: []string{"timers_marked (marked_at>? AND marked_at<?)"}},
+		{name: "Outbox: dead", query: shared["dead_outbox"].SQL, through: []string{"history_marked (marked_at>? AND marked_at<?)"}},
 		{name: "RemoveFromOutbox: parked", query: unmarkParked, through: []string{throughKey}},
 		{name: "RemoveFromOutbox: dead", query: unmarkDead, through: []string{"history_key (shard=? AND uuid=? AND generation=? AND attempt=?)"}},
 		{name: "Current: count a start", query: countStart, through: []string{throughKey}},
@@ -59,24 +59,24 @@ func plans() []plan {
 		{name: "Leased", query: selectLeases, through: []string{"timers_moved"}, mayScan: "scans an index of moved rows"},
 		{name: "Count overdue", query: countOverdue, through: []string{"timers_due (shard=? AND due_at<?)", "timers_due (shard>?)"}},
 	}
-	for walk, through := range map[relational.Walk]string{
-		relational.ByKey:              "timers_key ((shard,uuid)>(?,?)",
-		relational.Parked:             "timers_status (status=? AND (shard,uuid)>(?,?)",
-		relational.Retrying:           "timers_status (status=? AND (shard,uuid)>(?,?)",
-		relational.ByCorrelation:      "timers_correlation (correlation_id=?",
-		relational.Ended:              "history_key ((shard,uuid,generation,attempt)>",
-		relational.Dead:               "history_dead ((shard,uuid,generation,attempt)>",
-		relational.EndedByCorrelation: "history_correlation (correlation_id=?",
+	for walk, through := range map[string]string{
+		"list_live":      "timers_key ((shard,uuid)>(?,?)",
+		"list_parked":    "timers_status (status=? AND (shard,uuid)>(?,?)",
+		"list_retrying":  "timers_status (status=? AND (shard,uuid)>(?,?)",
+		"list_same":      "timers_correlation (correlation_id=?",
+		"list_ends":      "history_key ((shard,uuid,generation,attempt)>",
+		"list_dead":      "history_dead ((shard,uuid,generation,attempt)>",
+		"list_ends_same": "history_correlation (correlation_id=?",
 	} {
 		all = append(all,
-			plan{name: fmt.Sprintf("List, walk %d: rows", walk), query: ways[walk].rows.SQL, through: []string{through}},
-			plan{name: fmt.Sprintf("List, walk %d: bound", walk), query: ways[walk].bound.SQL, through: []string{"COVERING INDEX " + through}})
+			plan{name: walk + ": rows", query: shared[walk].SQL, through: []string{through}},
+			plan{name: walk + ": bound", query: shared[walk+"_bound"].SQL, through: []string{"COVERING INDEX " + through}})
 	}
 	const sortsRange = "sorts the index entries of the range, whose number is bounded"
-	byDue := []string{throughRange, "timers_status (status=? AND", "timers USING INTEGER PRIMARY KEY (rowid=?)"}
+	byDue := []string{throughRange, "timers_status (status=? AND"}
 	all = append(all,
-		plan{name: "List by due time: rows", query: ways[relational.ByDue].rows.SQL, through: byDue, maySort: sortsRange},
-		plan{name: "List by due time: bound", query: ways[relational.ByDue].bound.SQL, through: byDue, maySort: sortsRange})
+		plan{name: "List by due time: rows", query: shared["list_due"].SQL, through: append(byDue, "SEARCH t USING INTEGER PRIMARY KEY (rowid=?)"), maySort: sortsRange},
+		plan{name: "List by due time: bound", query: shared["list_due_bound"].SQL, through: byDue, maySort: sortsRange})
 	for _, size := range valuesSizes {
 		all = append(all,
 			plan{name: fmt.Sprintf("Due and Overdue: first look, %d", size), query: selectFirstOf[size], through: []string{throughDue}},
@@ -92,7 +92,7 @@ func plans() []plan {
 }
 
 var (
-	bigScan = regexp.MustCompile(`SCAN (t\b|n\b|timers|history|shards|s\b)`)
+	bigScan = regexp.MustCompile(`SCAN (t\b|h\b|n\b|timers|history|shards|s\b)`)
 	sorts   = regexp.MustCompile(`USE TEMP B-TREE`)
 )
 

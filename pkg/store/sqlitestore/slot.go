@@ -10,8 +10,6 @@ import (
 )
 
 const (
-	selectSlot = "SELECT leased, marked_at, " + timerColumns + " FROM timers WHERE shard = ? AND uuid = ?"
-
 	// replaceLive replaces all columns of a row, except its key and its ids.
 	replaceLive = `UPDATE timers SET execute_at = ?, deliver = ?, callback_url = ?, callback_timeout_ns = ?,
 	retry_policy = ?, payload = iif(?, payload, ?), correlation_id = ?, status = ?, due_at = ?, revision = ?, generation = ?,
@@ -22,8 +20,12 @@ WHERE shard = ? AND uuid = ?`
 	deleteLive = "DELETE FROM timers WHERE shard = ? AND uuid = ?"
 )
 
-// selectBareSlot is selectSlot without the payload, for operations that do not change it.
-var selectBareSlot = strings.Replace(selectSlot, "payload", "NULL", 1)
+var (
+	selectSlot = "SELECT leased, marked_at, " + timerColumns + " FROM timers WHERE shard = ? AND uuid = ?"
+
+	// selectBareSlot is selectSlot without the payload, for operations that do not change it.
+	selectBareSlot = strings.Replace(selectSlot, "payload", "NULL", 1)
+)
 
 // slot reads a row. The writer is the only one that writes, so nothing changes the row before flush.
 func (c *conn) slot(query string, ref store.Ref) (*engine.Slot, error) {

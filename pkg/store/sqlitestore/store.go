@@ -24,13 +24,13 @@ const (
 
 // Store is the engine. It is safe for concurrent use.
 type Store struct {
+	*core
+
 	lock    *os.File
 	writer  *writer
 	readers *readers
 	log     *slog.Logger
-	// listLimits are the defaults. Tests change them.
-	listLimits relational.ListLimits
-	written    sync.WaitGroup // the writer's goroutine
+	written sync.WaitGroup // the writer's goroutine
 
 	calls engine.Calls
 }
@@ -59,7 +59,8 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 		}
 	}()
 	path := filepath.Join(o.Folder, databaseName)
-	s := &Store{lock: lock, log: o.Logger.With("component", "sqlitestore"), listLimits: relational.DefaultListLimits()}
+	s := &Store{lock: lock, log: o.Logger.With("component", "sqlitestore")}
+	s.core = relational.New(database{s}, statements, cursors)
 	if err := migrate(ctx, path, o.CacheMiB, s.log); err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}

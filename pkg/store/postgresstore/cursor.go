@@ -1,9 +1,0 @@
-package postgresstore
-
-import "github.com/timerbus/timerbus/internal/store/relational"
-
-// place is a position in a list.
-type place = relational.Place
-
-// cursors encodes the cursors of this engine.
-var cursors = relational.Cursors{Live: "pg1l", Finished: "pg1f"}
