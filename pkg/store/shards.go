@@ -50,8 +50,12 @@ type Shards interface {
 	Advance(ctx context.Context, now timer.Millis, items []Advance) ([]error, error)
 
 	// Outbox returns the outbox entries of the shards that were written before `before` and are not yet published:
-	// dead timers of history and parked rows (I14), oldest first, at most limit. It is not fenced, because a second
-	// publication is harmless.
+	// dead timers of history and parked rows (I14), oldest first within a shard, at most limit in all. It is not
+	// fenced, because a second publication is harmless.
+	//
+	// There is no order between shards: one engine returns the oldest entries of all shards, another fills the page with
+	// the shards in the order of the query. A caller therefore begins each query with another shard, and leaves out
+	// shards whose entries it cannot publish. Entries of shards that are not in the query do not count for limit.
 	//
 	// PostgreSQL: a partial index over the entries of each table. DynamoDB: items in buckets of the history table.
 	Outbox(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]OutboxEntry, error)

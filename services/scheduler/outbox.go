@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -19,8 +21,8 @@ import (
 const (
 	// outboxPageSize bounds the entries of one read, without the refused ones.
 	outboxPageSize = 100
-	// maxRefusedEntries bounds the refused entries that are read in addition to a page. If a partition has more refused
-	// entries, the oldest ones fill every page.
+	// maxRefusedEntries bounds the refused entries that are read in addition to a page. If a shard has more refused
+	// entries, the oldest ones may fill every page that includes this shard.
 	maxRefusedEntries = 100
 )
 
@@ -33,7 +35,8 @@ type outboxResult struct {
 }
 
 func (o *session) publishOutbox(now timer.Millis) {
-	asked, shards, before, refused := now, o.state.Shards(), now.Add(-o.config.OutboxAfter), o.refusedEntries
+	asked, before, refused := now, now.Add(-o.config.OutboxAfter), o.refusedEntries
+	shards, all := o.outboxShards()
 	o.runIO(opOutbox, func(ctx context.Context) func(timer.Millis) {
 		answer, err := o.publishOutboxPage(ctx, shards, now, before, refused)
 		return func(now timer.Millis) {
@@ -47,9 +50,37 @@ func (o *session) publishOutbox(now timer.Millis) {
 			default:
 				o.succeeded(opOutbox, now.Add(o.config.OutboxAfter))
 			}
-			o.outboxReadAt = asked
+			if all {
+				o.outboxReadAt = asked
+			}
 		}
 	})
+}
+
+// outboxShards returns the shards of the next page. all is set if they are all shards of the session. The store may fill
+// a page with the first of them, so each page begins with another shard. If refused entries may fill a page, every
+// second page leaves out their shards, so that a shard delays no other.
+func (o *session) outboxShards() (shards []shard.ID, all bool) {
+	held := o.state.Shards()
+	if len(held) == 0 {
+		return nil, true
+	}
+	maps.DeleteFunc(o.refusedEntries, func(id store.OutboxID, _ bool) bool { return !slices.Contains(held, id.Ref.Shard) })
+	o.outboxPages++
+	first := o.outboxPages % len(held)
+	shards = slices.Concat(held[first:], held[:first])
+	if len(o.refusedEntries) < maxRefusedEntries || o.outboxPages%2 == 0 {
+		return shards, true
+	}
+	refused := map[shard.ID]bool{}
+	for id := range o.refusedEntries {
+		refused[id.Ref.Shard] = true
+	}
+	others := slices.DeleteFunc(slices.Clone(shards), func(id shard.ID) bool { return refused[id] })
+	if len(others) == 0 {
+		return shards, true
+	}
+	return others, false
 }
 
 // publishOutboxPage publishes the marked entries in one batch. Entries that were refused before are published one by
@@ -74,6 +105,12 @@ func (o *session) publishOutboxPage(
 	done, left, failure := o.publishEntries(ctx, now, together)
 	apart = append(left, apart...)
 	answer := outboxResult{refused: map[store.OutboxID]bool{}}
+	for id := range refused {
+		if !slices.Contains(shards, id.Ref.Shard) {
+			answer.refused[id] = true // not in this page
+		}
+	}
+	others := len(answer.refused)
 	for _, n := range apart {
 		err := ctx.Err()
 		if err == nil {
@@ -91,7 +128,7 @@ func (o *session) publishOutboxPage(
 	if done == 0 {
 		return answer, failure
 	}
-	o.metrics.outboxRefused.WithLabelValues("retried").Add(float64(len(answer.refused)))
+	o.metrics.outboxRefused.WithLabelValues("retried").Add(float64(len(answer.refused) - others))
 	if len(answer.refused) > len(refused) {
 		o.log.Warn("bus refused events of dead or parked timers, retrying", "timers", len(answer.refused), "error", failure)
 	}

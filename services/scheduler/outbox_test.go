@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/membus"
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/scheduler"
@@ -21,8 +23,17 @@ import (
 // publishes.
 func (w *world) dies(id, payload string) {
 	w.t.Helper()
-	t := w.put("n", id, time.Hour, false)
-	ref := store.Ref{Shard: w.shardOf(id), UUID: t.UUID}
+	w.diesIn("n", id, payload)
+}
+
+func (w *world) diesIn(namespace, id, payload string) {
+	w.t.Helper()
+	ns, err := w.directory.Lookup(w.t.Context(), namespace)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	t := w.put(namespace, id, time.Hour, false)
+	ref := store.Ref{Shard: ns.Shards.Place(id), UUID: t.UUID}
 	body := []byte(payload)
 	out, err := w.store.Write(w.t.Context(), timer.SystemClock(), []store.Op{store.Update{
 		Ref: ref, Revision: w.revisions.Next(), Patch: timer.Patch{Payload: &body},
@@ -130,6 +141,48 @@ func TestI14_AnEntryThatTheBusRefusesBlocksNoOther(t *testing.T) {
 				w.pass(time.Minute)
 				if left = w.marked(); len(left) != 0 {
 					t.Errorf("once the bus takes all, %d are marked", len(left))
+				}
+				n.end()
+			})
+		})
+	}
+}
+
+// oldest is a store that returns the oldest outbox entries of all shards.
+type oldest struct{ store.Shards }
+
+func (o oldest) Outbox(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.OutboxEntry, error) {
+	all, err := o.Shards.Outbox(ctx, shards, before, 10_000)
+	slices.SortStableFunc(all, func(a, b store.OutboxEntry) int { return cmp.Compare(a.MarkedAt, b.MarkedAt) })
+	return all[:min(limit, len(all))], err
+}
+
+// TestI14_AShardWhoseEntriesTheBusRefusesDelaysNoOther: the store may fill its page with the entries of one shard.
+func TestI14_AShardWhoseEntriesTheBusRefusesDelaysNoOther(t *testing.T) {
+	const bad, good = 450, 5 // more refused entries than a page can have
+	for name, c := range map[string]func(*scheduler.Config){
+		"in the order of the query": func(*scheduler.Config) {},
+		"oldest first":              func(c *scheduler.Config) { c.Store = oldest{c.Store} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.namespace("m")
+				// The ids have the same place in both blocks, so their shards belong to one partition.
+				for _, id := range w.oneShard("bad", bad) {
+					w.diesIn("n", id, `"x"`)
+				}
+				w.pass(time.Second)
+				for _, id := range w.oneShard("good", good) {
+					w.diesIn("m", id, `"x"`)
+				}
+				dead := w.listen(bus.Dead)
+				var on atomic.Bool
+				on.Store(true)
+				w.refusing("n/bad", bus.ErrUnavailable, &on)
+				n := w.start("a", c)
+				w.pass(time.Minute)
+				if len(dead.got) != good {
+					t.Errorf("%d events were published, want those of %d timers in the other shard", len(dead.got), good)
 				}
 				n.end()
 			})

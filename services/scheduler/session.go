@@ -57,8 +57,10 @@ type session struct {
 	// sweptAt is when the last sweep ended, and flooredAt when the floor was last requested outside a sweep.
 	sweptAt, flooredAt timer.Millis
 	// hintsMissed: the bus failed when a sweep began, so hints may have been lost.
-	hintsMissed  bool
+	hintsMissed bool
+	// outboxReadAt is when the outbox of all shards was last read, and outboxPages counts the pages.
 	outboxReadAt timer.Millis
+	outboxPages  int
 	// refusedEntries are the outbox entries that the bus refused last time.
 	refusedEntries map[store.OutboxID]bool
 	// fencedAt is when a shard was lost to a newer claim, so that it is not claimed again immediately.

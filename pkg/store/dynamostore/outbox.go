@@ -1,7 +1,6 @@
 package dynamostore
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -95,8 +94,7 @@ func (s *Store) Outbox(ctx context.Context, shards []shard.ID, before timer.Mill
 	if err != nil {
 		return nil, fmt.Errorf("read outbox: %w", err)
 	}
-	out := slices.Concat(found...)
-	slices.SortStableFunc(out, func(a, b store.OutboxEntry) int { return cmp.Compare(a.MarkedAt, b.MarkedAt) })
+	out := slices.Concat(found...) // a shard belongs to one bucket
 	return out[:min(limit, len(out))], nil
 }
 

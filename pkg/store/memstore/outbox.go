@@ -1,16 +1,14 @@
 package memstore
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Outbox implements store.Shards.
+// Outbox implements store.Shards. It fills the page with the shards in the order of the query.
 func (s *Store) Outbox(ctx context.Context, shards []shard.ID, before timer.Millis, limit int) ([]store.OutboxEntry, error) {
 	if len(shards) == 0 {
 		return nil, nil
@@ -25,17 +23,14 @@ func (s *Store) Outbox(ctx context.Context, shards []shard.ID, before timer.Mill
 		if sh == nil {
 			continue
 		}
-		n := 0
 		for key, on := range sh.marks.all() {
-			if key.at >= before || n == limit {
+			if key.at >= before || len(out) == limit {
 				break
 			}
 			out = append(out, on.outboxEntry(id))
-			n++
 		}
 	}
-	slices.SortStableFunc(out, func(a, b store.OutboxEntry) int { return cmp.Compare(a.MarkedAt, b.MarkedAt) })
-	return out[:min(limit, len(out))], nil
+	return out, nil
 }
 
 func (on markOn) outboxEntry(id shard.ID) store.OutboxEntry {

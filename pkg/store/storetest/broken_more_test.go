@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -89,6 +90,35 @@ func TestSuiteCatchesTimersKeptByIDAlone(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store {
 		return &sharedIDs{broken{Store: s}, map[timer.UUID]string{}}
 	}, "Isolation/TheSameIdsInTwoNamespacesNeverMeet")
+}
+
+// commonLimit applies the limit of the outbox to the entries of all shards, before it selects those in the query.
+type commonLimit struct{ broken }
+
+func (b *commonLimit) Outbox(ctx context.Context, asked []shard.ID, before timer.Millis, limit int) ([]store.OutboxEntry, error) {
+	all, err := b.Store.Outbox(ctx, everywhere.In(0, 1), before, 1000)
+	slices.SortStableFunc(all, func(a, b store.OutboxEntry) int { return cmp.Compare(a.MarkedAt, b.MarkedAt) })
+	all = all[:min(limit, len(all))]
+	return slices.DeleteFunc(all, func(n store.OutboxEntry) bool { return !slices.Contains(asked, n.ID.Ref.Shard) }), err
+}
+
+func TestSuiteCatchesShardsThatHideOutboxEntriesOfOthers(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &commonLimit{broken{Store: s}} },
+		"Outbox/OtherShardsDoNotUseTheLimit", "Outbox/EveryShardMakesProgress")
+}
+
+// newestFirst returns the newest outbox entries of a shard first, so the oldest ones may never be published.
+type newestFirst struct{ broken }
+
+func (b *newestFirst) Outbox(ctx context.Context, asked []shard.ID, before timer.Millis, limit int) ([]store.OutboxEntry, error) {
+	all, err := b.Store.Outbox(ctx, asked, before, 1000)
+	slices.SortStableFunc(all, func(a, b store.OutboxEntry) int { return cmp.Compare(b.MarkedAt, a.MarkedAt) })
+	return all[:min(limit, len(all))], err
+}
+
+func TestSuiteCatchesAnOutboxWithTheNewestFirst(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &newestFirst{broken{Store: s}} },
+		"Outbox/OldestFirstWithinAShard", "Outbox/OtherShardsDoNotUseTheLimit")
 }
 
 // sharedOutbox returns the outbox entries of all shards.

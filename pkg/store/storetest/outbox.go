@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -15,7 +16,9 @@ func outboxTests() []test {
 		{"I14_PutRearmAndPurgeLeaveADeadMark", deadMarkStays},
 		{"I14_AParkedMarkGoesWithItsRow", parkedMarkGoes},
 		{"I14_AParkedMarkStaysWhileTheRowIsParked", parkedMarkStays},
-		{"Outbox/OldestFirstWithinTheLimit", outboxOrder},
+		{"Outbox/OldestFirstWithinAShard", outboxOrder},
+		{"Outbox/OtherShardsDoNotUseTheLimit", outboxLimit},
+		{"Outbox/EveryShardMakesProgress", outboxProgress},
 		{"Outbox/MarkedBeforeTheInstant", outboxBefore},
 		{"Outbox/OnlyTheShardsAsked", outboxOfShards},
 		{"Outbox/EachLifeHasItsOwnMark", outboxOfLives},
@@ -171,15 +174,63 @@ func (w *world) marked(n int) []string {
 }
 
 func outboxOrder(w *world) {
-	want := w.marked(9)
-	for limit := 1; limit <= 10; limit++ {
+	want := w.markedByShard(24)
+	for limit := 1; limit <= 25; limit++ {
 		got, err := w.store.Outbox(w.ctx, w.allShards(), timer.MaxMillis, limit)
 		w.check(err, "outbox")
-		var names []string
-		for _, n := range got {
-			names = append(names, n.Timer.ID)
+		if len(got) != min(limit, 24) {
+			w.t.Errorf("limit %d: %d entries", limit, len(got))
 		}
-		w.equal(fmt.Sprintf("limit %d", limit), names, want[:min(limit, len(want))])
+		for id, names := range namesByShard(got) {
+			w.equal(fmt.Sprintf("limit %d, shard %s", limit, id), names, want[id][:min(len(names), len(want[id]))])
+		}
+	}
+}
+
+// markedByShard creates dead and parked timers, and returns the ids of each shard, oldest first.
+func (w *world) markedByShard(n int) map[shard.ID][]string {
+	w.t.Helper()
+	made := map[shard.ID][]string{}
+	for _, id := range w.marked(n) {
+		at := w.ref(id).Shard
+		made[at] = append(made[at], id)
+	}
+	return made
+}
+
+func namesByShard(entries []store.OutboxEntry) map[shard.ID][]string {
+	names := map[shard.ID][]string{}
+	for _, n := range entries {
+		names[n.ID.Ref.Shard] = append(names[n.ID.Ref.Shard], n.Timer.ID)
+	}
+	return names
+}
+
+func outboxLimit(w *world) {
+	for id, names := range w.markedByShard(12) {
+		for limit := 1; limit <= len(names); limit++ {
+			got, err := w.store.Outbox(w.ctx, []shard.ID{id}, timer.MaxMillis, limit)
+			w.check(err, "outbox")
+			w.equal(fmt.Sprintf("limit %d, only shard %s", limit, id), namesByShard(got)[id], names[:limit])
+		}
+	}
+}
+
+// outboxProgress does what a caller does whose bus refuses the entries of one shard, the one with the oldest entry.
+func outboxProgress(w *world) {
+	stuck := w.ref(w.marked(12)[0]).Shard
+	others := slices.DeleteFunc(slices.Clone(w.allShards()), func(id shard.ID) bool { return id == stuck })
+	for range 12 {
+		got, err := w.store.Outbox(w.ctx, others, timer.MaxMillis, 1)
+		w.check(err, "outbox")
+		for _, n := range got {
+			w.removeFromOutbox(n.ID)
+		}
+	}
+	for _, n := range w.outbox() {
+		if n.ID.Ref.Shard != stuck {
+			w.t.Errorf("the entry of %q in shard %s was never returned", n.Timer.ID, n.ID.Ref.Shard)
+		}
 	}
 }
 

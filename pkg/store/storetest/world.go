@@ -1,9 +1,11 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -314,10 +316,12 @@ func (w *world) overdueAll(q store.OverdueQuery) []store.OverdueShard {
 	return out
 }
 
+// outbox returns all outbox entries, oldest first.
 func (w *world) outbox() []store.OutboxEntry {
 	w.t.Helper()
 	out, err := w.store.Outbox(w.ctx, w.allShards(), timer.MaxMillis, 1000)
 	w.check(err, "outbox")
+	slices.SortStableFunc(out, func(a, b store.OutboxEntry) int { return cmp.Compare(a.MarkedAt, b.MarkedAt) })
 	return out
 }
 
