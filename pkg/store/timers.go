@@ -30,7 +30,7 @@ type Timers interface {
 	// order never changes while the timer exists, even if its due time changes. So a walk over all pages returns every
 	// timer that matches during the whole walk exactly once. Payloads are included, at most MaxPageBytes in a page. A
 	// page may have fewer timers than the limit, even none, and still have a Next, because engines bound the number of
-	// rows that they read.
+	// rows that they read. A filter that the engine does not support (DeclaredFilters) is ErrInvalid.
 	//
 	// PostgreSQL and SQLite: by (shard, uuid) over the namespace's block of shards, through the index that serves the
 	// filter. DynamoDB: a Query per shard, one after another, by sort key.

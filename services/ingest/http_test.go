@@ -150,6 +150,33 @@ func TestListPages(t *testing.T) {
 	}
 }
 
+// fewFilters is a store that lists by status only.
+type fewFilters struct{ ingest.Store }
+
+func (f fewFilters) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
+	if err := (store.Filters{Status: true}).Check(&q); err != nil {
+		return store.Page{}, fmt.Errorf("list timers: %w", err)
+	}
+	return f.Store.List(ctx, now, q)
+}
+
+// TestFiltersThatTheStoreDoesNotSupport: the answer names the filter, and nothing is deleted by a part of the filter.
+func TestFiltersThatTheStoreDoesNotSupport(t *testing.T) {
+	w := newWorld(t, func(c *ingest.Config) { c.Store = fewFilters{c.Store} })
+	w.post("timers/create", `{"id":"a","executeIn":"1h"}`).must(t, http.StatusOK)
+	w.post("timers/list", `{"status":"scheduled"}`).must(t, http.StatusOK)
+	const want = `correlationId: "x" is not accepted: want no correlationId, because the store does not support this filter`
+	for path, body := range map[string]string{
+		"timers/list": `{"correlationId":"x"}`, "timers/delete-matching": `{"namespace":"default","status":"scheduled","correlationId":"x"}`,
+	} {
+		refused := w.post(path, body).must(t, http.StatusBadRequest)
+		if got := refused.field("message"); got != want {
+			t.Errorf("%s: message %q, want %q", path, got, want)
+		}
+	}
+	w.post("timers/get", `{"id":"a"}`).must(t, http.StatusOK)
+}
+
 // TestRefusals checks every refusal that a single request can get, with its exact message.
 func TestRefusals(t *testing.T) {
 	w := newWorld(t)

@@ -116,7 +116,11 @@ func (h *handler) ListTimers(w http.ResponseWriter, r *http.Request) {
 func (s *Service) page(ctx context.Context, now timer.Millis, q *store.ListQuery) (store.Page, error) {
 	page, err := s.cfg.Store.List(ctx, now, *q)
 	if errors.Is(err, store.ErrInvalid) {
-		// The cursor is the only part of a list that only the store can check.
+		// Only the store can check the cursor, and whether it supports a filter.
+		var invalid *timer.InvalidError
+		if errors.As(err, &invalid) && invalid.Field != "cursor" {
+			return page, invalid
+		}
 		return page, timer.Invalid("cursor", decode.WriteCursor(q.After), decode.WantCursor)
 	}
 	return page, err

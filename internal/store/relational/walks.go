@@ -91,6 +91,9 @@ func (s *Statements) addWalks(d *Dialect, prepare func(name, sql string) *Statem
 		" WHERE h.correlation_id IS NULL AND "+endFilter)
 }
 
+// ListFilters implements store.DeclaredFilters.
+func (*Core) ListFilters() store.Filters { return store.AllFilters() }
+
 // List implements store.Timers: by (shard, uuid), finished ones also by (generation, attempt).
 func (c *Core) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
 	op := fmt.Sprintf("list timers of %q", q.Namespace.Name)

@@ -38,10 +38,14 @@ type Store struct {
 }
 
 var (
-	_ store.Store          = (*Store)(nil)
-	_ store.ByShard        = (*Store)(nil)
-	_ prometheus.Collector = (*Store)(nil)
+	_ store.Store           = (*Store)(nil)
+	_ store.ByShard         = (*Store)(nil)
+	_ store.DeclaredFilters = (*Store)(nil)
+	_ prometheus.Collector  = (*Store)(nil)
 )
+
+// ListFilters implements store.DeclaredFilters.
+func (*Store) ListFilters() store.Filters { return store.AllFilters() }
 
 // AsksByShard implements store.ByShard: a poll or a sweep is one Query per shard.
 func (*Store) AsksByShard() bool { return true }

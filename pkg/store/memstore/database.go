@@ -50,9 +50,10 @@ type Store struct {
 }
 
 var (
-	_ store.Store     = (*Store)(nil)
-	_ store.Positions = (*Store)(nil)
-	_ store.Census    = (*Store)(nil)
+	_ store.Store           = (*Store)(nil)
+	_ store.Positions       = (*Store)(nil)
+	_ store.Census          = (*Store)(nil)
+	_ store.DeclaredFilters = (*Store)(nil)
 )
 
 // lock begins a call. If it fails, the call has no effect.

@@ -14,6 +14,9 @@ import (
 // contract allows. So tests find callers that cannot process such pages.
 const maxLooked = 1000
 
+// ListFilters implements store.DeclaredFilters.
+func (*Store) ListFilters() store.Filters { return store.AllFilters() }
+
 // List implements store.Timers. Live timers are ordered by (shard, uuid), finished ones by (shard, uuid, age).
 func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
 	if err := s.lock(ctx, "list timers"); err != nil {

@@ -43,9 +43,10 @@ type Store struct {
 }
 
 var (
-	_ store.Store     = (*Store)(nil)
-	_ store.Positions = (*Store)(nil)
-	_ store.Census    = (*Store)(nil)
+	_ store.Store           = (*Store)(nil)
+	_ store.Positions       = (*Store)(nil)
+	_ store.Census          = (*Store)(nil)
+	_ store.DeclaredFilters = (*Store)(nil)
 )
 
 // Open connects to a database whose schema this program supports, and checks that timers are safe there. Its errors are

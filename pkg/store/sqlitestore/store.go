@@ -36,10 +36,11 @@ type Store struct {
 }
 
 var (
-	_ store.Store     = (*Store)(nil)
-	_ store.Positions = (*Store)(nil)
-	_ store.Census    = (*Store)(nil)
-	_ store.Exclusive = (*Store)(nil)
+	_ store.Store           = (*Store)(nil)
+	_ store.Positions       = (*Store)(nil)
+	_ store.Census          = (*Store)(nil)
+	_ store.DeclaredFilters = (*Store)(nil)
+	_ store.Exclusive       = (*Store)(nil)
 )
 
 // Open locks the folder for this process, creates or migrates the database in it, and starts the writer. Its errors are

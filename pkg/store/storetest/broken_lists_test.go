@@ -102,3 +102,42 @@ func (b *repeatsMade) List(ctx context.Context, now timer.Millis, q store.ListQu
 func TestSuiteCatchesAMadeCorrelationIDOnEveryPage(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &repeatsMade{broken{Store: s}} }, "List/ByCorrelation")
 }
+
+// withoutFilter declares that it does not support lists by correlation id. If it ignores the filter, it is broken.
+type withoutFilter struct {
+	broken
+
+	ignores bool
+}
+
+func (*withoutFilter) ListFilters() store.Filters { return store.Filters{Status: true, Due: true} }
+
+func (b *withoutFilter) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
+	if err := b.ListFilters().Check(&q); err != nil && !b.ignores {
+		return store.Page{}, err
+	}
+	q.CorrelationID = ""
+	return b.Store.List(ctx, now, q)
+}
+
+func TestSuitePassesWithoutAFilter(t *testing.T) {
+	v := judge(t, factoryOf(func(s *memstore.Store) store.Store { return &withoutFilter{broken: broken{Store: s}} }))
+	for _, name := range v.failed {
+		t.Errorf("%s: %s", name, v.why[name])
+	}
+}
+
+func TestSuiteCatchesAnIgnoredFilter(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &withoutFilter{broken: broken{Store: s}, ignores: true} },
+		"List/AFilterThatIsNotDeclaredIsErrInvalid")
+}
+
+// promisedFilter declares a filter that it refuses.
+type promisedFilter struct{ withoutFilter }
+
+func (*promisedFilter) ListFilters() store.Filters { return store.AllFilters() }
+
+func TestSuiteCatchesADeclaredFilterThatIsRefused(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &promisedFilter{withoutFilter{broken: broken{Store: s}}} },
+		"List/AFilterThatIsNotDeclaredIsErrInvalid", "List/ByCorrelation")
+}

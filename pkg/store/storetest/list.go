@@ -20,6 +20,7 @@ func listTests() []test {
 		{"List/ByDueTime", listByDue},
 		{"List/AllFiltersMustHold", listByAll},
 		{"List/EveryCombinationOfFilters", listEveryFilter},
+		{"List/AFilterThatIsNotDeclaredIsErrInvalid", listUndeclared},
 		{"List/AWalkSeesEveryTimerOnce", listWalk},
 		{"List/AWalkIsStableWhileTimersComeAndGo", listStable},
 		{"List/AWalkByDueTimeIsStableWhileTimersMove", listDueStable},
@@ -39,9 +40,39 @@ func (w *world) list(q store.ListQuery) []timer.Timer {
 	return w.listBetween(q, func() {})
 }
 
-// listBetween returns the timers of all pages, and calls between after each page.
+// listUndeclared: a list that ignores a filter would show, and let a client delete, timers that it did not select.
+func listUndeclared(w *world) {
+	w.put("a", w.now)
+	declared := store.ListFilters(w.store)
+	for _, q := range []store.ListQuery{
+		{},
+		{Status: timer.StatusParked},
+		{CorrelationID: "x"},
+		{DueFrom: w.now + hour},
+		{DueBefore: w.now - hour},
+	} {
+		q.Namespace, q.Limit = w.ns, 10
+		page, err := w.store.List(w.ctx, w.now, q)
+		refused := declared.Check(&q)
+		if refused == nil {
+			w.check(err, "list with %+v", q)
+			continue
+		}
+		var invalid, want *timer.InvalidError
+		errors.As(refused, &want)
+		if !errors.Is(err, store.ErrInvalid) || !errors.As(err, &invalid) || invalid.Field != want.Field {
+			w.t.Errorf("list with a filter by %s, which is not declared: %d timers, %v, want ErrInvalid", want.Field, len(page.Timers), err)
+		}
+	}
+}
+
+// listBetween returns the timers of all pages, and calls between after each page. If the engine does not declare a filter
+// of the query, the subtest ends here.
 func (w *world) listBetween(q store.ListQuery, between func()) []timer.Timer {
 	w.t.Helper()
+	if err := store.ListFilters(w.store).Check(&q); err != nil {
+		w.t.Skip(err)
+	}
 	if q.Namespace.Name == "" {
 		q.Namespace = w.ns
 	}
@@ -397,6 +428,9 @@ func listBytes(w *world) {
 	for what, q := range map[string]store.ListQuery{
 		"all": {}, "by status": {Status: timer.StatusScheduled}, "by due time": {DueFrom: w.now, DueBefore: w.now + 2*hour},
 	} {
+		if store.ListFilters(w.store).Check(&q) != nil {
+			continue
+		}
 		q.Namespace, q.Limit = w.ns, 1000
 		var all []timer.Timer
 		for range n {
