@@ -2,8 +2,8 @@ package relational
 
 import (
 	"database/sql"
-	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/timerbus/timerbus/internal/store/engine"
@@ -60,8 +60,11 @@ func SQLArgument(value any) any {
 	case timer.UUID:
 		return v[:]
 	case []shard.ID:
-		list, _ := json.Marshal(v) // a list of numbers
-		return string(list)
+		ids := make([]string, len(v))
+		for i, id := range v {
+			ids[i] = id.String()
+		}
+		return "[" + strings.Join(ids, ",") + "]"
 	case timer.Millis:
 		return int64(v)
 	default:

@@ -24,7 +24,7 @@ func (s *Store) Init(ctx context.Context, want store.Identity) (store.Identity, 
 				args:      [][]byte{uuidValue(want.ID), int4Value(int32(want.Partitions)), instantValue(want.CreatedAt)},
 			},
 			call{statement: selectCluster, row: func(r *record) {
-				there.ID, _ = r.uuid()
+				there.ID = r.uuid()
 				there.Partitions = int(r.int4())
 				there.CreatedAt, _ = r.instant()
 			}})

@@ -54,34 +54,32 @@ type database struct{ store *Store }
 
 // Read implements relational.Database.
 func (d database) Read(ctx context.Context, op string, run func(relational.Run) error) error {
-	return d.store.read(ctx, op, func(c *conn) error { return run(runOn(ctx, c)) })
+	return d.store.read(ctx, op, func(c *conn) error { return run(runOn(ctx, c.exchange)) })
 }
 
 // ReadLong implements relational.Database.
 func (d database) ReadLong(ctx context.Context, op string, run func(relational.Run) error) error {
-	return d.store.readLong(ctx, op, func(c *conn) error { return run(runOn(ctx, c)) })
+	return d.store.readLong(ctx, op, func(c *conn) error { return run(runOn(ctx, c.exchange)) })
 }
 
 // Write implements relational.Database.
 func (d database) Write(ctx context.Context, op string, run func(relational.Run) error) error {
 	return d.store.write(ctx, op, latest, func(t *transaction) error {
-		if err := run(runOn(ctx, t)); err != nil {
+		if err := run(runOn(ctx, t.exchange)); err != nil {
 			return err
 		}
 		return t.commit(ctx)
 	})
 }
 
-// runOn sends calls in one exchange of a connection or a transaction.
-func runOn(ctx context.Context, on interface {
-	exchange(context.Context, ...call) error
-}) relational.Run {
+// runOn sends calls in one exchange, of a connection or a transaction.
+func runOn(ctx context.Context, exchange func(ctx context.Context, calls ...call) error) relational.Run {
 	return func(calls ...relational.Call) error {
 		sent := make([]call, len(calls))
 		for i := range calls {
 			sent[i] = callOf(&calls[i])
 		}
-		return on.exchange(ctx, sent...)
+		return exchange(ctx, sent...)
 	}
 }
 
@@ -174,7 +172,7 @@ func (r *row) column(dest any) {
 	case *timer.Millis:
 		*d, _ = r.instant()
 	case *timer.UUID:
-		*d, _ = r.uuid()
+		*d = r.uuid()
 	default:
 		r.failf("column %d: a %T cannot be read", r.at, dest)
 	}

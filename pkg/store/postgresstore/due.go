@@ -100,7 +100,7 @@ func lookCall(what statement, args [][]byte, looks []look) call {
 		l := &looks[place]
 		var row store.DueRow
 		row.DueAt = r.due()
-		row.Ref.UUID, _ = r.uuid()
+		row.Ref.UUID = r.uuid()
 		row.Revision = timer.Revision(r.int8())
 		row.Generation = timer.Generation(r.int8())
 		row.Attempt = timer.Attempt(r.int4()) + 1

@@ -62,11 +62,11 @@ func (r *record) bool() bool {
 	return !null && b[0] != 0
 }
 
-// uuid reads a uuid; found is false for NULL.
-func (r *record) uuid() (u timer.UUID, found bool) {
-	b, null := r.next(len(u))
+// uuid reads a uuid; NULL is zero.
+func (r *record) uuid() (u timer.UUID) {
+	b, _ := r.next(len(u))
 	copy(u[:], b)
-	return u, !null
+	return u
 }
 
 // text reads a text; NULL is empty.

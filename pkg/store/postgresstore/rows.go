@@ -43,7 +43,7 @@ type scanner struct{ policies policyMemo }
 func (s *scanner) timer(r *record) (timer.Timer, shard.ID) {
 	var t timer.Timer
 	id := shard.ID(r.int8())
-	t.UUID, _ = r.uuid()
+	t.UUID = r.uuid()
 	t.Namespace = r.text()
 	t.ID = r.text()
 	t.ExecuteAt, _ = r.instant()

@@ -172,7 +172,7 @@ func claimArgs(n int, claim func(i int) store.Claim) [][]byte {
 func readKey(r *record) store.Key {
 	var k store.Key
 	k.DueAt, _ = r.instant()
-	k.UUID, _ = r.uuid()
+	k.UUID = r.uuid()
 	return k
 }
 

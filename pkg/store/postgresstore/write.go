@@ -170,6 +170,6 @@ func (b *createBatch) left() (places []int) {
 
 func readRef(r *record) store.Ref {
 	ref := store.Ref{Shard: shard.ID(r.int8())}
-	ref.UUID, _ = r.uuid()
+	ref.UUID = r.uuid()
 	return ref
 }

@@ -113,13 +113,13 @@ func (b *Backup) copy(ctx context.Context, source, to string) (backed Backed, er
 		return Backed{}, err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
-	if _, err := c.one("SELECT CAST(round(unixepoch('subsec') * 1000) AS INTEGER)", nil, &backed.TakenAt); err != nil {
+	if err := c.one("SELECT CAST(round(unixepoch('subsec') * 1000) AS INTEGER)", nil, &backed.TakenAt); err != nil {
 		return Backed{}, err
 	}
 	err = c.snapshot(func() error {
 		// The first read takes the snapshot.
 		var tables int
-		if _, err := c.one("SELECT count(*) FROM sqlite_schema", nil, &tables); err != nil {
+		if err := c.one("SELECT count(*) FROM sqlite_schema", nil, &tables); err != nil {
 			return err
 		}
 		return c.sql.Raw(func(driver any) error { return b.pages(ctx, driver, to) })

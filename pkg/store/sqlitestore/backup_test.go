@@ -82,8 +82,7 @@ func TestABackupEndsWhileTheServiceWrites(t *testing.T) {
 	}
 	var verdict string
 	err = c.read(t.Context(), "check", func(c *conn) error {
-		_, err := c.one("PRAGMA integrity_check", nil, &verdict)
-		return err
+		return c.one("PRAGMA integrity_check", nil, &verdict)
 	})
 	if err != nil || verdict != "ok" {
 		t.Errorf("the copy's integrity: %s, %v", verdict, err)

@@ -38,10 +38,10 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 	err := s.readLong(ctx, "count timers", func(c *conn) error {
 		return c.snapshot(func() error {
 			counts = store.Counts{OldestPlannedAt: timer.Never}
-			if _, err := c.one(countLive, nil, &live); err != nil {
+			if err := c.one(countLive, nil, &live); err != nil {
 				return err
 			}
-			if _, err := c.one(countParked, nil, &counts.Parked); err != nil {
+			if err := c.one(countParked, nil, &counts.Parked); err != nil {
 				return err
 			}
 			counts.Pending = live - counts.Parked

@@ -87,7 +87,7 @@ func (b *walBound) emptied(size int64) {
 // prevented part of it.
 func (c *conn) checkpoint(mode string) (blocked bool, err error) {
 	var busy, pages, moved int
-	_, err = c.one("PRAGMA wal_checkpoint("+mode+")", nil, &busy, &pages, &moved)
+	err = c.one("PRAGMA wal_checkpoint("+mode+")", nil, &busy, &pages, &moved)
 	return busy != 0, err
 }
 
@@ -95,11 +95,11 @@ func (c *conn) checkpoint(mode string) (blocked bool, err error) {
 // process prevents it.
 func (c *conn) emptyLog() (done bool, err error) {
 	var set int
-	if _, err := c.one("PRAGMA busy_timeout(0)", nil, &set); err != nil {
+	if err := c.one("PRAGMA busy_timeout(0)", nil, &set); err != nil {
 		return false, err
 	}
 	blocked, err := c.checkpoint("TRUNCATE")
-	if _, reset := c.one("PRAGMA "+busyTimeout, nil, &set); err == nil {
+	if reset := c.one("PRAGMA "+busyTimeout, nil, &set); err == nil {
 		err = reset
 	}
 	return !blocked, err

@@ -18,8 +18,7 @@ func (s *Store) Init(ctx context.Context, want store.Identity) (store.Identity, 
 		if _, err := c.exec(insertCluster, want.ID[:], want.Partitions, want.CreatedAt); err != nil {
 			return err
 		}
-		_, err := c.one(selectCluster, nil, (*uuidColumn)(&there.ID), &there.Partitions, &there.CreatedAt)
-		return err
+		return c.one(selectCluster, nil, (*uuidColumn)(&there.ID), &there.Partitions, &there.CreatedAt)
 	})
 	if err != nil {
 		return store.Identity{}, err

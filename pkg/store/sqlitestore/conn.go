@@ -150,15 +150,13 @@ func (c *conn) each(read func(*sql.Rows) error, query string, args ...any) error
 }
 
 // one scans the first row, if there is one.
-func (c *conn) one(query string, args []any, dest ...any) (found bool, err error) {
-	err = c.each(func(rows *sql.Rows) error {
-		found = true
+func (c *conn) one(query string, args []any, dest ...any) error {
+	return c.each(func(rows *sql.Rows) error {
 		if err := rows.Scan(dest...); err != nil {
 			return err
 		}
 		return errStop
 	}, query, args...)
-	return found, err
 }
 
 // errStop ends each early without an error.

@@ -31,7 +31,7 @@ func (s *Store) Fill(tb testing.TB, full bool) {
 	most := int64(1 << 30)
 	err := s.write(tb.Context(), "fill", 1, 0, func(c *conn) error {
 		if full {
-			if _, err := c.one("PRAGMA page_count", nil, &most); err != nil {
+			if err := c.one("PRAGMA page_count", nil, &most); err != nil {
 				return err
 			}
 			most += 20
@@ -43,7 +43,7 @@ func (s *Store) Fill(tb testing.TB, full bool) {
 			return err
 		}
 		s.writer.db, db = db, s.writer.db
-		_, err = c.one("PRAGMA "+bound, nil, &most)
+		err = c.one("PRAGMA "+bound, nil, &most)
 		return errors.Join(err, db.Close())
 	})
 	if err != nil {

@@ -40,7 +40,7 @@ func (s *Store) Claim(ctx context.Context, now timer.Millis, owner store.Owner, 
 		for i, id := range shards {
 			claimed := store.Claimed{Claim: store.Claim{Shard: id, Owner: owner.Incarnation}}
 			w, p := &claimed.Watermark, &claimed.Published
-			_, err := c.one(upsertClaim,
+			err := c.one(upsertClaim,
 				[]any{id, owner.Incarnation[:], owner.Node, least.DueAt, least.UUID[:], least.DueAt, least.UUID[:], now, now},
 				&claimed.Claim.Version, &w.DueAt, (*uuidColumn)(&w.UUID), &p.DueAt, (*uuidColumn)(&p.UUID))
 			if err != nil {

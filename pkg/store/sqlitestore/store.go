@@ -139,8 +139,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	}
 	return s.read(ctx, "ping", func(c *conn) error {
 		var one int
-		_, err := c.one("SELECT 1", nil, &one)
-		return err
+		return c.one("SELECT 1", nil, &one)
 	})
 }
 
