@@ -74,7 +74,9 @@ type Statements struct {
 
 	lockNamespaces, nextBase, insertNamespace, updateNamespace, selectNamespace, selectNamespaces *Statement
 
-	inspect, parkedOutbox, deadOutbox, position, history *Statement
+	live, end, history *Statement
+
+	inspect, parkedOutbox, deadOutbox, position, insertCluster, selectCluster *Statement
 }
 
 // NewStatements returns the statements of a dialect.
@@ -84,9 +86,11 @@ func NewStatements(d *Dialect) *Statements {
 		s.all[name] = d.statement(name, sql)
 		return s.all[name]
 	}
+	s.addTimers(d, prepare)
 	s.addWalks(d, prepare)
 	s.addNamespaces(d, prepare)
 	s.addShards(d, prepare)
+	s.addCluster(d, prepare)
 	return s
 }
 

@@ -44,6 +44,8 @@ type Dialect struct {
 	All string
 	// InShards is the condition after a column that the shard is one of @shards.
 	InShards string
+	// KeepCluster follows the INSERT of the cluster record, which does nothing if there is one.
+	KeepCluster string
 	// LockNamespaces is executed before a namespace is created, so that only one is created at a time. It is empty if
 	// the engine has only one writer.
 	LockNamespaces string

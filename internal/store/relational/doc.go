@@ -6,5 +6,6 @@
 // outcomes are the engine's own. The package imports pkg/timer, pkg/shard, pkg/store, internal/store/engine and
 // database/sql, and no driver.
 //
-// Read place.go and list.go, then dialect.go, core.go, walks.go, namespaces.go, shards.go, and sql.go.
+// Read place.go and list.go, then dialect.go, core.go, timers.go, walks.go, namespaces.go, shards.go, cluster.go,
+// and sql.go.
 package relational

@@ -24,11 +24,6 @@ func (s *Statements) addShards(d *Dialect, prepare func(name, sql string) *State
 
 	s.position = prepare("select_position",
 		"SELECT incarnation, "+d.Offset+" FROM positions WHERE topic = @topic AND "+d.Partition+" = @partition")
-
-	s.history = prepare("select_history", `SELECT h.generation, h.attempt, h.outcome, h.execute_at, h.next_at, h.started_at,
-	h.finished_at, h.status_code, h.error, h.correlation_id
-FROM `+d.History+" h WHERE h."+d.Shard+" = @shard AND h."+d.UUID+" = @uuid AND "+d.Unexpired+`
-ORDER BY h.finished_at DESC, h.attempt DESC, h.generation DESC LIMIT @limit`)
 }
 
 // Inspect implements store.Shards.
@@ -107,26 +102,4 @@ func (c *Core) ReadPosition(topic string, partition int, into *store.Position) C
 		Values:    Values{"topic": topic, "partition": int32(partition)},
 		Row:       func(r Row) error { return r.Scan(&into.Epoch, &into.Offset) },
 	}
-}
-
-// History implements store.Timers.
-func (c *Core) History(ctx context.Context, now timer.Millis, ref store.Ref, limit int) ([]store.HistoryEntry, error) {
-	var out []store.HistoryEntry
-	values := Values{"shard": int64(ref.Shard), "uuid": ref.UUID, "now": now, "limit": int64(limit)}
-	err := c.db.Read(ctx, "read history", func(run Run) error {
-		out = nil
-		return run(Call{Statement: c.statements.history, Values: values, Row: func(r Row) error {
-			e := store.HistoryEntry{Ref: ref}
-			var attempt, code int64
-			err := r.Scan((*int64)(&e.Generation), &attempt, (*string)(&e.Outcome), &e.ExecuteAt, &e.NextAt, &e.StartedAt,
-				&e.FinishedAt, &code, &e.Error, &e.CorrelationID)
-			e.Attempt, e.StatusCode = timer.Attempt(attempt), int(code)
-			out = append(out, e)
-			return err
-		}})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }

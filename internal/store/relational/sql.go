@@ -21,11 +21,11 @@ type SQLRow struct {
 
 // Scan implements Row.
 func (r SQLRow) Scan(dest ...any) error {
-	nullable := make([]any, len(dest))
+	columns := make([]any, len(dest))
 	for i, d := range dest {
-		nullable[i] = column{d}
+		columns[i] = nullableOf(d)
 	}
-	return r.Rows.Scan(nullable...)
+	return r.Rows.Scan(columns...)
 }
 
 // Timer implements Row. Columns of dest must not be NULL.
@@ -72,44 +72,44 @@ func SQLArgument(value any) any {
 	}
 }
 
-// column scans a column that may be NULL.
-type column struct{ dest any }
+// nullable scans a column. If it is NULL, dest does not change.
+type nullable[T any] struct{ dest *T }
 
 // Scan implements sql.Scanner.
-func (c column) Scan(src any) error {
-	if src == nil {
-		return nil
+func (n nullable[T]) Scan(src any) error {
+	var v sql.Null[T]
+	err := v.Scan(src)
+	if v.Valid && err == nil {
+		*n.dest = v.V
 	}
-	switch dest := c.dest.(type) {
-	case *int64:
-		return (*IntColumn)(dest).Scan(src)
-	case *timer.Millis:
-		return (*IntColumn)(dest).Scan(src)
-	case *timer.UUID:
-		return (*UUIDColumn)(dest).Scan(src)
-	case *string:
-		switch src := src.(type) {
-		case string:
-			*dest = src
-			return nil
-		case []byte:
-			*dest = string(src)
-			return nil
-		}
-	case *[]byte:
-		if src, ok := src.([]byte); ok {
-			*dest = append([]byte{}, src...)
-			return nil
-		}
-	}
-	return fmt.Errorf("column: got %T for %T", src, c.dest)
+	return err
 }
 
-// UUIDColumn scans 16 bytes into a UUID.
+func nullableOf(dest any) any {
+	switch d := dest.(type) {
+	case *int64:
+		return nullable[int64]{d}
+	case *string:
+		return nullable[string]{d}
+	case *[]byte:
+		return nullable[[]byte]{d}
+	case *timer.Millis:
+		return nullable[timer.Millis]{d}
+	case *timer.UUID:
+		return (*UUIDColumn)(d)
+	default:
+		return dest
+	}
+}
+
+// UUIDColumn scans 16 bytes into a UUID. NULL does not change it.
 type UUIDColumn timer.UUID
 
 // Scan implements sql.Scanner.
 func (u *UUIDColumn) Scan(src any) error {
+	if src == nil {
+		return nil
+	}
 	b, ok := src.([]byte)
 	if !ok || len(b) != len(u) {
 		return fmt.Errorf("uuid column: got %T, want 16 bytes", src)
@@ -132,7 +132,7 @@ func (i *IntColumn) Scan(src any) error {
 }
 
 var (
-	_ sql.Scanner = column{}
+	_ sql.Scanner = nullable[int64]{}
 	_ sql.Scanner = (*UUIDColumn)(nil)
 	_ sql.Scanner = (*IntColumn)(nil)
 )

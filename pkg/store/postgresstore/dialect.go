@@ -31,7 +31,8 @@ var dialect = relational.Dialect{
 	Lookup: func(columns, table, condition string) string {
 		return " CROSS JOIN LATERAL (SELECT " + columns + " FROM " + table + " WHERE " + condition + " OFFSET 0) " + table[len(table)-1:]
 	},
-	InShards: " = ANY(@shards)",
+	InShards:    " = ANY(@shards)",
+	KeepCluster: " ON CONFLICT (one) DO NOTHING",
 	// Blocks never overlap. The lock does not block readers.
 	LockNamespaces: "LOCK TABLE namespaces IN SHARE ROW EXCLUSIVE MODE",
 	Inspect: `SELECT a.place, f.due_at, c.version, c.owner, c.node, c.claimed_at, n.due_at, n.uuid, c.published_due, c.published_uuid

@@ -30,6 +30,7 @@ var dialect = relational.Dialect{
 	Lookup:            func(_, table, condition string) string { return " CROSS JOIN " + table + " ON " + condition },
 	All:               " LIMIT -1",
 	InShards:          " IN (SELECT value FROM json_each(@shards))",
+	KeepCluster:       " ON CONFLICT (one) DO NOTHING",
 	Inspect: `SELECT asked.key + 1,
 	(SELECT due_at FROM timers WHERE shard = asked.value AND status <> 'parked' ORDER BY due_at, uuid LIMIT 1),
 	version, owner, node, claimed_at, watermark_due, watermark_uuid, published_due, published_uuid

@@ -31,12 +31,14 @@ const (
 func plans() []plan {
 	shared := statements.All()
 	all := []plan{
-		{name: "Get", query: selectLive, through: []string{throughKey}},
+		{name: "Current: read a row", query: selectLive, through: []string{throughKey}},
+		{name: "Get of a live timer", query: shared["select_live"].SQL, through: []string{throughKey}},
+		{name: "Get of a finished timer", query: shared["select_end"].SQL, through: []string{throughHistoryKey}, maySort: oneTimersHistory},
 		{name: "Write: read a row", query: selectSlot, through: []string{throughKey}},
 		{name: "Write: replace a row", query: replaceLive, through: []string{throughKey}},
 		{name: "Write: delete a row", query: deleteLive, through: []string{throughKey}},
 		{name: "Finish: read a row", query: selectBareSlot, through: []string{throughKey}},
-		{name: "Get of a finished timer", query: selectEnd, through: []string{throughHistoryKey}, maySort: oneTimersHistory},
+		{name: "Write: read the last end", query: selectEnd, through: []string{throughHistoryKey}, maySort: oneTimersHistory},
 		{name: "History", query: shared["select_history"].SQL, through: []string{throughHistoryKey}, maySort: oneTimersHistory},
 		{name: "List by made correlation", query: shared["list_made"].SQL, through: []string{throughKey}},
 		{name: "List finished by made correlation", query: shared["list_ends_made"].SQL, through: []string{throughHistoryKey}},

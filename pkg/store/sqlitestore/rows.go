@@ -12,6 +12,11 @@ var (
 	endColumns   = dialect.EndColumns("")
 
 	selectLive = "SELECT " + timerColumns + " FROM timers WHERE shard = ? AND uuid = ?"
+
+	// selectEnd reads the last final outcome of a timer. It sorts the history of that timer only.
+	selectEnd = "SELECT " + endColumns + ` FROM history
+WHERE shard = ? AND uuid = ? AND outcome IN ('done', 'dead') AND expires_at > ?
+ORDER BY finished_at DESC, attempt DESC, generation DESC LIMIT 1`
 )
 
 // timer reads the first row of a query that selects timerColumns or endColumns.
