@@ -91,14 +91,14 @@ func (c *Core) Outbox(ctx context.Context, shards []shard.ID, before timer.Milli
 // Position implements store.Positions.
 func (c *Core) Position(ctx context.Context, topic string, partition int) (store.Position, error) {
 	var p store.Position
-	err := c.db.Read(ctx, "read position", one(c.ReadPosition(topic, partition, &p)))
+	err := c.db.Read(ctx, "read position", one(c.statements.ReadPosition(topic, partition, &p)))
 	return p, err
 }
 
 // ReadPosition reads a position. One that was never stored is zero.
-func (c *Core) ReadPosition(topic string, partition int, into *store.Position) Call {
+func (s *Statements) ReadPosition(topic string, partition int, into *store.Position) Call {
 	return Call{
-		Statement: c.statements.position,
+		Statement: s.position,
 		Values:    Values{"topic": topic, "partition": int32(partition)},
 		Row:       func(r Row) error { return r.Scan(&into.Epoch, &into.Offset) },
 	}

@@ -105,7 +105,7 @@ func (c *Core) List(ctx context.Context, now timer.Millis, q store.ListQuery) (s
 	return l.Page(ctx, from)
 }
 
-// table implements Table for one query. Each method is a read of its own, so that concurrent lists alternate after each
+// table implements Table for one query. Each method is a separate read, so concurrent lists take turns after each
 // statement.
 type table struct {
 	*Core

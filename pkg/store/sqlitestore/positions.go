@@ -20,7 +20,7 @@ func (s *Store) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, m
 	err := s.write(ctx, "write timers at a position", 1+len(ops), sizeOf(ops), func(c *conn) error {
 		refused = nil
 		var present store.Position
-		if err := c.run(s.ReadPosition(move.Topic, move.Partition, &present)); err != nil {
+		if err := c.run(statements.ReadPosition(move.Topic, move.Partition, &present)); err != nil {
 			return err
 		}
 		if present != move.From {
