@@ -190,12 +190,8 @@ func (s *Slot) Rearm(now timer.Millis, item *store.Rearm) store.Written {
 
 // Finish applies an outcome. Of several outcomes of one attempt, history keeps the first final one.
 func (s *Slot) Finish(now timer.Millis, f *store.Finish) error {
-	if s.Is == nil {
-		return fmt.Errorf("finish timer %s: %w", f.Ref.UUID, store.ErrNotFound)
-	}
-	if !f.If.Holds(&s.Is.Timer) {
-		return fmt.Errorf("finish timer %s: the row is at revision %s of generation %s: %w",
-			f.Ref.UUID, s.Is.Timer.Revision, s.Is.Timer.Generation, store.ErrConflict)
+	if err := s.CheckGuard(f); err != nil {
+		return err
 	}
 	if OutcomeOf(f.Kind) != "" {
 		s.record(now, f)
@@ -238,6 +234,19 @@ func (s *Slot) Finish(now timer.Millis, f *store.Finish) error {
 	}
 	s.set(next, true)
 	return nil
+}
+
+// CheckGuard returns the answer to an outcome whose guard does not match the row, or nil if it matches.
+func (s *Slot) CheckGuard(f *store.Finish) error {
+	switch {
+	case s.Is == nil:
+		return fmt.Errorf("finish timer %s: %w", f.Ref.UUID, store.ErrNotFound)
+	case !f.If.Holds(&s.Is.Timer):
+		return fmt.Errorf("finish timer %s: the row is at revision %s of generation %s: %w",
+			f.Ref.UUID, s.Is.Timer.Revision, s.Is.Timer.Generation, store.ErrConflict)
+	default:
+		return nil
+	}
 }
 
 // setResult writes the result of an attempt into the row. It resets the starts, because the timer did not kill its

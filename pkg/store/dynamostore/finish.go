@@ -45,15 +45,14 @@ func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Fini
 			return fmt.Errorf("timer %s: %w", f.Ref.UUID, unread)
 		}
 		answer, err := s.finishOne(ctx, now, f, rows[key], first[i])
-		if err != nil && isInvalid(err) {
-			answer, err = err, nil
-		}
 		if err != nil {
-			return fmt.Errorf("timer %s: %w", f.Ref.UUID, err)
+			err = fmt.Errorf("finish timer %s: %w", f.Ref.UUID, err)
+			if !isInvalid(err) {
+				return err
+			}
+			answer = err
 		}
-		if answer != nil {
-			out[i] = fmt.Errorf("finish timer %s: %w", f.Ref.UUID, answer)
-		}
+		out[i] = answer
 		return nil
 	}, func(i int, err error) { out[i] = err })
 	if err != nil {
@@ -92,14 +91,14 @@ func (s *Store) record(ctx context.Context, now timer.Millis, f *store.Finish, s
 				return nil, err
 			}
 		}
-		r, found, err := readRow(seen)
+		slot, err := readSlot(f.Ref, seen)
 		if err != nil {
 			return nil, err
 		}
-		if answer := stands(&r, found, f.If); answer != nil {
+		if answer := slot.Finish(now, f); answer != nil {
 			return answer, nil
 		}
-		obstacles, err := s.conclude(ctx, now, f, &r.timer, keep)
+		obstacles, err := s.conclude(ctx, now, &slot, keep)
 		if err != nil || obstacles == nil {
 			return nil, err
 		}
@@ -112,35 +111,19 @@ func (s *Store) record(ctx context.Context, now timer.Millis, f *store.Finish, s
 	}
 }
 
-// stands returns the answer of a Finish whose guard does not match the row, or nil if it matches.
-func stands(r *row, found bool, guard store.Guard) error {
-	if !found {
-		return store.ErrNotFound
-	}
-	if !guard.Holds(&r.timer) {
-		return fmt.Errorf("the row is at revision %s of generation %s: %w", r.timer.Revision, r.timer.Generation, store.ErrConflict)
-	}
-	return nil
-}
-
-// conclude writes the row after the attempt and, if keep is set, its history. The guard holds for the row.
-func (s *Store) conclude(ctx context.Context, now timer.Millis, f *store.Finish, was *timer.Timer, keep bool) ([]obstacle, error) {
-	slot := engine.Slot{Ref: f.Ref}
-	slot.Read(engine.Row{Timer: *was})
-	if err := slot.Finish(now, f); err != nil {
-		return nil, err
-	}
-	only := still(was)
+// conclude writes a row after its attempt and, if keep is set, the history of the attempt.
+func (s *Store) conclude(ctx context.Context, now timer.Millis, slot *engine.Slot, keep bool) ([]obstacle, error) {
+	only := still(&slot.Was.Timer)
 	moved := types.TransactWriteItem{}
 	if slot.Is == nil {
 		moved.Delete = &types.Delete{
-			TableName: &s.options.Table, Key: timerKey(f.Ref), ConditionExpression: &only.holds,
+			TableName: &s.options.Table, Key: timerKey(slot.Ref), ConditionExpression: &only.holds,
 			ExpressionAttributeNames: names(only.holds), ExpressionAttributeValues: only.values,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}
 	} else {
 		moved.Put = &types.Put{
-			TableName: &s.options.Table, Item: rowItem(f.Ref, &slot.Is.Timer), ConditionExpression: &only.holds,
+			TableName: &s.options.Table, Item: rowItem(slot.Ref, &slot.Is.Timer), ConditionExpression: &only.holds,
 			ExpressionAttributeNames: names(only.holds), ExpressionAttributeValues: only.values,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}

@@ -57,14 +57,14 @@ func (s *Store) move(ctx context.Context, now timer.Millis, f *store.Finish) (an
 		if err != nil || held {
 			return nil, err
 		}
-		r, found, err := readRow(there)
+		slot, err := readSlot(f.Ref, there)
 		if err != nil {
 			return nil, err
 		}
-		if answer := stands(&r, found, f.If); answer != nil {
+		if answer := slot.CheckGuard(f); answer != nil {
 			return answer, nil
 		}
-		guess = r.timer
+		guess = slot.Was.Timer
 	}
 }
 
@@ -93,9 +93,9 @@ func (s *Store) park(ctx context.Context, now timer.Millis, f *store.Finish) (an
 	if err != nil || obstacles == nil {
 		return nil, err
 	}
-	r, found, err := readRow(obstacles[0].there)
+	slot, err := readSlot(f.Ref, obstacles[0].there)
 	if err != nil {
 		return nil, err
 	}
-	return stands(&r, found, f.If), nil
+	return slot.CheckGuard(f), nil
 }

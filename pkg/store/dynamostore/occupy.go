@@ -6,20 +6,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// occupied is the result of occupy.
-type occupied struct {
-	// made is set if the timer was created.
-	made bool
-	// timer is the timer that prevented it: a live timer, or the finished one for which decide returned nil.
-	timer timer.Timer
-	live  bool
-}
-
-// occupy creates a timer if there is no live one, and if decide returns one for the timer's last final outcome.
+// occupy creates a timer if there is no live one. If there is none, it calls apply with a slot that has the timer's last
+// final outcome, and writes the timer that apply puts into the slot, if any. If there is a live timer, occupy returns a
+// slot with its row, to which nothing was applied. apply may be called several times.
 //
 // The row and the history are two items in two tables. Between reading the history and writing the row, another
 // caller's timer could be created, fire and end. So occupy first writes a placeholder: an item without a revision,
@@ -29,20 +23,18 @@ type occupied struct {
 // for another one, dead or alive. Every placeholder has a new random token, also within one call: otherwise a call that
 // still uses an earlier placeholder could overlook the timers since then. A placeholder that is left behind has 100
 // bytes, and the next write to this id overwrites it.
-func (s *Store) occupy(
-	ctx context.Context, now timer.Millis, ref store.Ref, decide func(ended *timer.Timer) *timer.Timer,
-) (occupied, error) {
+func (s *Store) occupy(ctx context.Context, now timer.Millis, ref store.Ref, apply func(*engine.Slot)) (engine.Slot, error) {
 	for {
 		hold := text(rand.Text())
 		there, held, err := s.update(ctx, timerKey(ref), "SET #held = :held",
 			condition{nothingHere, item{":held": hold}}, types.ReturnValueNone)
 		if err != nil {
-			return occupied{}, err
+			return engine.Slot{}, err
 		}
+		slot := engine.Slot{Ref: ref}
 		if !held {
-			live, found, err := readRow(there)
-			if err != nil || found {
-				return occupied{timer: live.timer, live: found}, err
+			if slot, err = readSlot(ref, there); err != nil || slot.Was != nil {
+				return slot, err
 			}
 			if hold = there[attrHeld]; hold == nil {
 				continue // it was deleted between the condition and the answer
@@ -51,20 +43,17 @@ func (s *Store) occupy(
 		only := condition{"#held = :held", item{":held": hold}}
 		ended, found, err := s.lastEnd(ctx, now, ref)
 		if err != nil {
-			return occupied{}, err
+			return slot, err
 		}
-		var t *timer.Timer
 		if found {
-			t = decide(&ended)
-		} else {
-			t = decide(nil)
+			slot.Ended = &ended
 		}
-		if t == nil {
+		if apply(&slot); slot.Is == nil {
 			s.letGo(ctx, ref, only)
-			return occupied{timer: ended}, nil
+			return slot, nil
 		}
-		if _, held, err = s.put(ctx, s.options.Table, rowItem(ref, t), only); err != nil || held {
-			return occupied{made: held}, err
+		if _, held, err = s.put(ctx, s.options.Table, rowItem(ref, &slot.Is.Timer), only); err != nil || held {
+			return slot, err
 		}
 	}
 }

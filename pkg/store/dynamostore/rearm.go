@@ -25,9 +25,6 @@ func (s *Store) Rearm(ctx context.Context, now timer.Millis, items []store.Rearm
 		if err = itsOwn(&w, err); err != nil {
 			return fmt.Errorf("timer %s: %w", items[i].Ref.UUID, err)
 		}
-		if w.Err != nil {
-			w.Err = fmt.Errorf("rearm timer %s: %w", items[i].Ref.UUID, w.Err)
-		}
 		out[i] = w
 		return nil
 	}, func(i int, err error) { out[i] = store.Written{Err: err} })
@@ -37,69 +34,30 @@ func (s *Store) Rearm(ctx context.Context, now timer.Millis, items []store.Rearm
 	return out, nil
 }
 
-func (s *Store) rearmOne(ctx context.Context, now timer.Millis, op *store.Rearm) (store.Written, error) {
+func (s *Store) rearmOne(ctx context.Context, now timer.Millis, op *store.Rearm) (w store.Written, err error) {
 	for {
 		it, err := s.get(ctx, s.options.Table, timerKey(op.Ref))
 		if err != nil {
-			return store.Written{}, err
+			return w, err
 		}
-		old, found, err := readRow(it)
+		slot, err := readSlot(op.Ref, it)
 		if err != nil {
-			return store.Written{}, err
+			return w, err
 		}
-		if !found {
-			w, again, err := s.rearmDead(ctx, now, op)
-			if err != nil || !again {
+		if slot.Was == nil {
+			// A dead timer becomes a live one, unless there is a live one after all.
+			slot, err = s.occupy(ctx, now, op.Ref, func(slot *engine.Slot) { w = slot.Rearm(now, op) })
+			if err != nil || slot.Was == nil {
 				return w, err
 			}
 			continue
 		}
-		if refused := mayRearm(&old.timer, op); refused != nil {
-			return *refused, nil
+		if w = slot.Rearm(now, op); w.Err != nil {
+			return w, nil //nolint:nilerr // the refusal is the answer of the item.
 		}
-		t := rearmed(old.timer, now, op)
-		_, held, err := s.put(ctx, s.options.Table, rowItem(op.Ref, &t), still(&old.timer))
+		_, held, err := s.put(ctx, s.options.Table, rowItem(op.Ref, &slot.Is.Timer), still(&slot.Was.Timer))
 		if err != nil || held {
-			return store.Written{Timer: t, Prior: &old.timer}, err
+			return w, err
 		}
 	}
-}
-
-func mayRearm(t *timer.Timer, op *store.Rearm) *store.Written {
-	if t.Status != timer.StatusParked && t.Status != timer.StatusDead {
-		return &store.Written{Timer: *t, Err: fmt.Errorf("it is %s: %w", t.Status, store.ErrConflict)}
-	}
-	if op.IfGeneration != 0 && op.IfGeneration != t.Generation {
-		return &store.Written{
-			Timer: *t, Err: fmt.Errorf("generation is %s, not %s: %w", t.Generation, op.IfGeneration, store.ErrConflict),
-		}
-	}
-	return nil
-}
-
-func rearmed(t timer.Timer, now timer.Millis, op *store.Rearm) timer.Timer {
-	t.Payload = clonePayload(t.Payload)
-	t.ExecuteAt = op.ExecuteAt
-	t.DueAt = engine.DueAt(now, op.ExecuteAt, now)
-	t.PlannedAt = t.DueAt
-	engine.Revive(&t, now, op.Revision)
-	return t
-}
-
-// rearmDead creates a timer from a dead one, if there is no live one. again is set if there is a live one after all.
-func (s *Store) rearmDead(ctx context.Context, now timer.Millis, op *store.Rearm) (w store.Written, again bool, err error) {
-	there, err := s.occupy(ctx, now, op.Ref, func(ended *timer.Timer) *timer.Timer {
-		if ended == nil || ended.Status != timer.StatusDead {
-			w = store.Written{Err: store.ErrNotFound}
-			return nil
-		}
-		if refused := mayRearm(ended, op); refused != nil {
-			w = *refused
-			return nil
-		}
-		t := rearmed(*ended, now, op)
-		w = store.Written{Timer: t}
-		return &t
-	})
-	return w, err == nil && there.live, err
 }

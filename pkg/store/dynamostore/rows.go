@@ -119,6 +119,16 @@ func readRow(it item) (r row, found bool, err error) {
 	return r, true, read.err
 }
 
+// readSlot reads the row of a timer into a slot, if there is one.
+func readSlot(ref store.Ref, it item) (engine.Slot, error) {
+	slot := engine.Slot{Ref: ref}
+	r, found, err := readRow(it)
+	if found {
+		slot.Read(engine.Row{Timer: r.timer, MarkedAt: r.markedAt, Leased: r.leased})
+	}
+	return slot, err
+}
+
 func holdsTimer(it item) bool {
 	_, ok := it[attrRevision]
 	return ok

@@ -68,51 +68,32 @@ func refOf(op store.Op) store.Ref {
 }
 
 func (s *Store) writeOne(ctx context.Context, now timer.Millis, op store.Op) (w store.Written, err error) {
-	var verb string
-	ref := refOf(op)
 	switch op := op.(type) {
 	case store.Put:
-		verb = "put"
 		w, err = s.putTimer(ctx, now, &op)
 	case store.Update:
-		verb = "update"
 		w, err = s.updateTimer(ctx, now, &op)
 	case store.Delete:
-		verb = "delete"
-		w, err = s.deleteTimer(ctx, &op)
+		w, err = s.deleteTimer(ctx, now, &op)
 	default:
 		return store.Written{Err: fmt.Errorf("write: an operation is a %T: %w", op, store.ErrInvalid)}, nil
 	}
 	if err != nil {
-		err = fmt.Errorf("%s timer %s: %w", verb, ref.UUID, err)
-	}
-	if w.Err != nil {
-		w.Err = fmt.Errorf("%s timer %s: %w", verb, ref.UUID, w.Err)
+		err = fmt.Errorf("timer %s: %w", refOf(op).UUID, err)
 	}
 	return w, err
 }
 
-func (s *Store) putTimer(ctx context.Context, now timer.Millis, op *store.Put) (store.Written, error) {
-	t := engine.NewTimer(now, op)
+func (s *Store) putTimer(ctx context.Context, now timer.Millis, op *store.Put) (w store.Written, err error) {
 	if op.OnConflict == store.Replace {
+		t := engine.NewTimer(now, op)
 		return s.replace(ctx, op.Ref, &t)
 	}
-	there, err := s.occupy(ctx, now, op.Ref, func(ended *timer.Timer) *timer.Timer {
-		if ended != nil {
-			return nil
-		}
-		return &t
-	})
-	switch {
-	case err != nil:
-		return store.Written{}, err
-	case there.made:
-		return store.Written{Timer: t}, nil
-	case op.OnConflict == store.Keep:
-		return store.Written{Timer: there.timer, Kept: true}, nil
-	default:
-		return store.Written{Timer: there.timer, Err: store.ErrExists}, nil
+	slot, err := s.occupy(ctx, now, op.Ref, func(slot *engine.Slot) { w = slot.Apply(now, *op) })
+	if err == nil && slot.Was != nil {
+		w = slot.Apply(now, *op)
 	}
+	return w, err
 }
 
 // replace writes a timer over the item at its key, in one request. It keeps only createdAt of an existing timer, and
@@ -162,29 +143,18 @@ func (s *Store) updateTimer(ctx context.Context, now timer.Millis, op *store.Upd
 		if err != nil {
 			return store.Written{}, err
 		}
-		old, found, err := readRow(it)
+		slot, err := readSlot(op.Ref, it)
 		if err != nil {
 			return store.Written{}, err
 		}
-		if refused := mayWrite(&old, found, op.IfGeneration); refused != nil {
-			return *refused, nil
+		w := slot.Apply(now, *op)
+		if w.Err != nil {
+			return w, nil //nolint:nilerr // the refusal is the answer of the item.
 		}
-		t := old.timer
-		spec, err := op.Patch.Apply(t.Spec)
-		if err != nil {
-			return store.Written{Err: fmt.Errorf("%w: %w", store.ErrInvalid, err)}, nil
-		}
-		t.Spec = spec
-		t.Payload = clonePayload(t.Payload)
-		t.DueAt, t.PlannedAt = op.Times(now, &old.timer, old.leased, spec.ExecuteAt)
-		engine.Revive(&t, now, op.Revision)
 		var held bool
-		it, held, err = s.put(ctx, s.options.Table, rowItem(op.Ref, &t), still(&old.timer))
-		if err != nil {
-			return store.Written{}, err
-		}
-		if held {
-			return store.Written{Timer: t, Prior: &old.timer}, nil
+		it, held, err = s.put(ctx, s.options.Table, rowItem(op.Ref, &slot.Is.Timer), still(&slot.Was.Timer))
+		if err != nil || held {
+			return w, err
 		}
 	}
 }
@@ -194,21 +164,7 @@ func still(t *timer.Timer) condition {
 	return condition{sameState, item{":was": number(t.Revision)}}
 }
 
-// mayWrite returns the refusal of an operation on a live row, or nil if it is allowed.
-func mayWrite(r *row, found bool, want timer.Generation) *store.Written {
-	if !found {
-		return &store.Written{Err: store.ErrNotFound}
-	}
-	if want != 0 && r.timer.Generation != want {
-		return &store.Written{
-			Timer: r.timer,
-			Err:   fmt.Errorf("generation is %s, not %s: %w", r.timer.Generation, want, store.ErrConflict),
-		}
-	}
-	return nil
-}
-
-func (s *Store) deleteTimer(ctx context.Context, op *store.Delete) (store.Written, error) {
+func (s *Store) deleteTimer(ctx context.Context, now timer.Millis, op *store.Delete) (store.Written, error) {
 	only := condition{holds: present}
 	if op.IfGeneration != 0 {
 		only = condition{sameLife, item{":gen": number(op.IfGeneration)}}
@@ -217,19 +173,15 @@ func (s *Store) deleteTimer(ctx context.Context, op *store.Delete) (store.Writte
 	if err != nil {
 		return store.Written{}, err
 	}
-	old, found, err := readRow(it)
+	slot, err := readSlot(op.Ref, it)
 	if err != nil {
 		return store.Written{}, err
 	}
-	if !held {
-		if refused := mayWrite(&old, found, op.IfGeneration); refused != nil {
-			return *refused, nil
-		}
+	w := slot.Apply(now, *op)
+	if !held && w.Err == nil {
 		return store.Written{}, errors.New("the condition of a delete failed, but the existing item satisfies it")
 	}
-	prior := old.timer
-	prior.Payload = clonePayload(prior.Payload)
-	return store.Written{Timer: old.timer, Prior: &prior}, nil
+	return w, nil
 }
 
 // clonePayload copies a payload, because the caller and the store must not share memory.
