@@ -446,13 +446,21 @@ func TestAnItemThatIsTooLarge(t *testing.T) {
 }
 
 // TestAKeptCreateMeetsAWholeLife: between a create's read of history and its write, another create of the same timer is
-// applied, and that timer fires and is done. The late create must not make it fire again.
+// applied, and that timer fires and is done. Then a third create writes its placeholder and gets no further. The late
+// create must not make the timer fire again: it must tell that placeholder from its own.
 func TestAKeptCreateMeetsAWholeLife(t *testing.T) {
 	for _, with := range []store.OnConflict{store.Keep, store.Fail} {
 		o := theServer(t).database(t)
-		slow, fast := o, o
-		w := hook(&slow)
-		late, early := open(t, slow), open(t, fast)
+		slow, fast, stuck := o, o, o
+		stuck.MaxAttempts = 1
+		w, broken := hook(&slow), hook(&stuck)
+		late, early, third := open(t, slow), open(t, fast), open(t, stuck)
+		broken.on(func(operation, _ string) fault {
+			if operation == "Query" {
+				return breakDown
+			}
+			return pass
+		})
 		op := putIn(0, "a", present)
 		op.OnConflict = with
 		lived := false
@@ -467,6 +475,11 @@ func TestAKeptCreateMeetsAWholeLife(t *testing.T) {
 			t0 := made(t, early, twin)[0]
 			if errs, err := early.Finish(t.Context(), present, []store.Finish{finishOf(0, &t0, store.FinishDone)}); err != nil || errs[0] != nil {
 				t.Errorf("finish: %v, %v", errs, err)
+			}
+			op := op
+			op.Revision = revisions.Next()
+			if out, err := third.Write(t.Context(), present, []store.Op{op}); err == nil && out[0].Err == nil {
+				t.Errorf("the third create did not break down: %+v", out[0])
 			}
 			return pass
 		})
@@ -486,9 +499,15 @@ func TestAKeptCreateMeetsAWholeLife(t *testing.T) {
 	}
 }
 
-// TestATakeOverDuringAPoll: another process claims the shard between a poll's read of the rows and its read of the
-// claim.
+// TestATakeOverDuringAPoll: another process claims the shard immediately before a poll reads the rows, or immediately
+// before it reads the claim. If it read the claim first, it would not notice one of them.
 func TestATakeOverDuringAPoll(t *testing.T) {
+	for _, before := range []string{"Query", "BatchGetItem"} {
+		t.Run(before, func(t *testing.T) { takeOverDuringAPoll(t, before) })
+	}
+}
+
+func takeOverDuringAPoll(t *testing.T, before string) {
 	o := theServer(t).database(t)
 	polled, other := o, o
 	w := hook(&polled)
@@ -496,7 +515,7 @@ func TestATakeOverDuringAPoll(t *testing.T) {
 	made(t, old, putIn(0, "a", present))
 	claims := claimed(t, old, 0)
 	w.on(func(operation, _ string) fault {
-		if operation == "BatchGetItem" {
+		if operation == before {
 			claimed(t, heir, 0)
 		}
 		return pass
