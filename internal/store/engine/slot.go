@@ -249,6 +249,13 @@ func (s *Slot) CheckGuard(f *store.Finish) error {
 	}
 }
 
+// CountStart counts a start. It changes neither the revision nor a time.
+func (s *Slot) CountStart() {
+	next := *s.Is
+	next.Timer.Starts++
+	s.set(next, true)
+}
+
 // setResult writes the result of an attempt into the row. It resets the starts, because the timer did not kill its
 // dispatcher.
 func setResult(row *Row, r *store.Record) {

@@ -22,6 +22,9 @@ type Dialect struct {
 	Shard, UUID, Timeout, History, RowID string
 	// Offset and Partition are columns of the table of positions, quoted if the engine requires it.
 	Offset, Partition string
+	// PollAt is the column by which the index of polls orders a shard's rows. It is due_at in rows that are not parked. If it
+	// is not due_at itself, it is NULL in parked rows. DueIndex follows the name of the table; it is empty, or names that index.
+	PollAt, DueIndex string
 	// ByName is the name of a namespace, ordered as bytes.
 	ByName string
 	// NotScheduled is a condition that precedes the condition of a status other than scheduled, followed by AND. It is
@@ -32,6 +35,9 @@ type Dialect struct {
 	// ParkedIndex, ParkedOutboxIndex and DeadOutboxIndex follow the name of a table. They are empty, or name an index
 	// that the engine would not choose.
 	ParkedIndex, ParkedOutboxIndex, DeadOutboxIndex string
+	// ParkedOutbox and DeadOutbox are conditions that every row with an outbox entry matches, followed by AND. They are empty
+	// if the engine finds these rows without them.
+	ParkedOutbox, DeadOutbox string
 	// NoRowComparison is set if the engine does not search an index by a comparison of rows: (a, b) > (@a, @b).
 	NoRowComparison bool
 	// With and Block select the shards from @base to before @end, in their order, as column probed of table b. With is

@@ -14,13 +14,13 @@ import (
 func (s *Statements) addShards(d *Dialect, prepare func(name, sql string) *Statement) {
 	s.inspect = prepare("inspect_shards", d.Inspect)
 
-	outbox := func(name, columns, table, alias string) *Statement {
+	outbox := func(name, columns, table, condition, alias string) *Statement {
 		marked := alias + "marked_at"
-		return prepare(name, "SELECT "+marked+", "+columns+" FROM "+table+" WHERE "+marked+" IS NOT NULL AND "+marked+" < @before AND "+
+		return prepare(name, "SELECT "+marked+", "+columns+" FROM "+table+" WHERE "+condition+marked+" IS NOT NULL AND "+marked+" < @before AND "+
 			alias+d.Shard+d.InShards+" ORDER BY "+marked+" LIMIT @limit")
 	}
-	s.parkedOutbox = outbox("parked_outbox", d.LiveColumns("t."), "timers t"+d.ParkedOutboxIndex, "t.")
-	s.deadOutbox = outbox("dead_outbox", d.EndColumns("h."), d.History+" h"+d.DeadOutboxIndex, "h.")
+	s.parkedOutbox = outbox("parked_outbox", d.LiveColumns("t."), "timers t"+d.ParkedOutboxIndex, d.ParkedOutbox, "t.")
+	s.deadOutbox = outbox("dead_outbox", d.EndColumns("h."), d.History+" h"+d.DeadOutboxIndex, d.DeadOutbox, "h.")
 
 	s.position = prepare("select_position",
 		"SELECT incarnation, "+d.Offset+" FROM positions WHERE topic = @topic AND "+d.Partition+" = @partition")

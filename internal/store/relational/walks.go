@@ -20,6 +20,7 @@ func (s *Statements) addWalks(d *Dialect, prepare func(name, sql string) *Statem
 	const (
 		first      = " LIMIT 1 OFFSET @offset"
 		inRange    = "t.due_at >= @at_least AND t.due_at < @before"
+		notParked  = "t.status <> 'parked' AND "
 		liveFilter = "(@status = '' OR t.status = @status) AND " + inRange
 		wanted     = "CASE WHEN @payloads = 1 THEN " // payloads that are not wanted are not read from the disk
 	)
@@ -66,8 +67,12 @@ func (s *Statements) addWalks(d *Dialect, prepare func(name, sql string) *Statem
 	if d.RowID != "" {
 		found, same = "t."+d.RowID+", "+list, "t."+d.RowID+" = k."+d.RowID
 	}
+	polled := notParked + inRange
+	if d.PollAt != "due_at" {
+		polled = strings.ReplaceAll(inRange, "due_at", d.PollAt)
+	}
 	due := func(columns string) string {
-		return " FROM " + d.Block + d.Lookup(columns, "timers t", "t."+d.Shard+" = b.probed AND t.status <> 'parked' AND "+inRange)
+		return " FROM " + d.Block + d.Lookup(columns, "timers t"+d.DueIndex, "t."+d.Shard+" = b.probed AND "+polled)
 	}
 	inBlock := "t." + d.Shard + " >= @base AND t." + d.Shard + " < @end"
 	keys := "SELECT " + found + " FROM (SELECT " + found + due(found) + " UNION ALL SELECT " + found + " FROM timers t" + d.ParkedIndex +
@@ -78,7 +83,7 @@ func (s *Statements) addWalks(d *Dialect, prepare func(name, sql string) *Statem
 			d.Lookup("t.*", "timers t", same)+" WHERE "+liveFilter+" LIMIT @limit"),
 	}
 	s.crowded = prepare("list_due_crowded",
-		"SELECT t."+d.Shard+" FROM timers t WHERE t."+d.Shard+" = @base AND t.status <> 'parked' AND "+inRange+first)
+		"SELECT t."+d.Shard+" FROM timers t"+d.DueIndex+" WHERE t."+d.Shard+" = @base AND "+polled+first)
 	s.reach = prepare("list_due_reach", d.With+"SELECT t."+d.Shard+due(list)+" WHERE "+after("t.", liveKey)+first)
 	s.parkedReach = prepare("list_parked_reach",
 		"SELECT t."+d.Shard+" FROM timers t WHERE "+parked+inBlock+" ORDER BY t."+d.Shard+first)

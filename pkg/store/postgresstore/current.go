@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -97,7 +98,7 @@ func (c *conn) current(ctx context.Context, checks []store.Check, places []int, 
 // outcome.
 func (s *Store) countStarts(ctx context.Context, checks []store.Check, places []int, out []store.Checked) error {
 	// Two counts for the same timer need two statements.
-	turns := rounds(places, func(i int) store.Ref { return checks[i].Ref })
+	turns := engine.Rounds(places, func(i int) store.Ref { return checks[i].Ref })
 	for _, turn := range turns {
 		slices.SortFunc(turn, func(a, b int) int { return byRef(checks[a].Ref, checks[b].Ref) })
 	}
@@ -140,19 +141,4 @@ func countCall(checks []store.Check, places []int, out []store.Checked) call {
 			}
 		},
 	}
-}
-
-// rounds splits places into rounds in which each key occurs at most once, and keeps their order.
-func rounds[K comparable](places []int, key func(place int) K) [][]int {
-	var out [][]int
-	times := make(map[K]int, len(places))
-	for _, place := range places {
-		k := key(place)
-		if times[k] == len(out) {
-			out = append(out, nil)
-		}
-		out[times[k]] = append(out[times[k]], place)
-		times[k]++
-	}
-	return out
 }

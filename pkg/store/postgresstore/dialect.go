@@ -25,6 +25,7 @@ var dialect = relational.Dialect{
 	Offset:    `"offset"`,
 	Partition: "partition",
 	ByName:    `name COLLATE "C"`,
+	PollAt:    "due_at",
 	Unexpired: unexpired("@now"),
 	Block:     "generate_series(@base, @end - 1) AS b(probed)",
 	// OFFSET 0 prevents the planner from reordering a lateral join, which would be slow and return rows in another order.

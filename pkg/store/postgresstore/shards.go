@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -74,7 +75,7 @@ func (s *Store) Claim(ctx context.Context, now timer.Millis, owner store.Owner, 
 	for i, id := range shards {
 		out[i].Claim.Shard = id
 	}
-	for _, round := range rounds(placesOf(shards), func(i int) shard.ID { return shards[i] }) {
+	for _, round := range engine.Rounds(engine.Places(shards), func(i int) shard.ID { return shards[i] }) {
 		slices.SortFunc(round, func(a, b int) int { return cmp.Compare(shards[a], shards[b]) })
 		place := make(map[shard.ID]int, len(round))
 		for _, i := range round {
@@ -136,7 +137,7 @@ func (s *Store) underClaim(
 	}
 	claim := func(i int) store.Claim { c, _ := item(i); return c }
 	out := make([]error, n)
-	for _, round := range rounds(placesOf(out), func(i int) shard.ID { return claim(i).Shard }) {
+	for _, round := range engine.Rounds(engine.Places(out), func(i int) shard.ID { return claim(i).Shard }) {
 		slices.SortFunc(round, func(a, b int) int { return cmp.Compare(claim(a).Shard, claim(b).Shard) })
 		err := s.write(ctx, verb+" shards", latest, func(t *transaction) error {
 			for _, i := range round {
@@ -178,13 +179,4 @@ func readKey(r *record) store.Key {
 
 func fenced(verb string, c store.Claim) error {
 	return fmt.Errorf("%s shard %s under claim %d: %w", verb, c.Shard, c.Version, store.ErrFenced)
-}
-
-// placesOf returns 0 to the slice's last index.
-func placesOf[T any](items []T) []int {
-	out := make([]int, len(items))
-	for i := range out {
-		out[i] = i
-	}
-	return out
 }

@@ -18,6 +18,7 @@ var dialect = relational.Dialect{
 	Offset:    `"offset"`,
 	Partition: "partition",
 	ByName:    "name",
+	PollAt:    "due_at",
 	// SQLite uses a partial index only if the statement contains the index's condition, word for word.
 	NotScheduled: "t.status <> 'scheduled' AND ",
 	Unexpired:    "h.expires_at > @now",

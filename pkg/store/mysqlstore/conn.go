@@ -1,0 +1,114 @@
+package mysqlstore
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/timerbus/timerbus/internal/store/engine"
+	"github.com/timerbus/timerbus/internal/store/relational"
+)
+
+// session are the settings of every connection. A statement that waits for a row lock ends after 5 s, and its transaction
+// runs again.
+var session = []string{
+	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+	"SET SESSION time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY', innodb_lock_wait_timeout = 5, autocommit = 1",
+}
+
+// The optimizers stop using ranges for long lists of shards at limits that differ. There are no such limits here.
+var (
+	sessionMySQL   = "SET SESSION range_optimizer_max_mem_size = 0"
+	sessionMariaDB = "SET SESSION in_predicate_conversion_threshold = 0"
+)
+
+// connector opens connections with the settings of a session.
+type connector struct{ driver.Connector }
+
+// Connect implements driver.Connector.
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	execer, ok := conn.(driver.ExecerContext)
+	if !ok {
+		return nil, errors.Join(errors.New("the driver cannot execute statements"), conn.Close())
+	}
+	for _, statement := range session {
+		if _, err = execer.ExecContext(ctx, statement, nil); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
+	if _, err = execer.ExecContext(ctx, sessionMySQL, nil); number(err) == unknownVariable {
+		_, err = execer.ExecContext(ctx, sessionMariaDB, nil)
+	}
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// pool opens no connection before it is used.
+func (c *config) pool(most int) (*sql.DB, error) {
+	inner, err := mysql.NewConnector(c.driver)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	db := sql.OpenDB(connector{inner})
+	db.SetMaxOpenConns(most)
+	db.SetMaxIdleConns(most)
+	return db, nil
+}
+
+// conn is one connection during a call.
+type conn struct {
+	sql      *sql.Conn
+	policies engine.Policies
+}
+
+func (c *conn) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	result, err := c.sql.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// each calls read for every row. read may return relational.ErrStop to end early.
+func (c *conn) each(ctx context.Context, read func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := c.sql.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := read(rows); err != nil {
+			if errors.Is(err, relational.ErrStop) {
+				return nil
+			}
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// maxRows bounds the rows of one statement. Longer lists are sent in several statements.
+const maxRows = 500
+
+// repeat returns text n times, separated by commas.
+func repeat(text string, n int) string { return strings.TrimSuffix(strings.Repeat(text+",", n), ",") }
+
+// list is a table of parameters in a statement: n rows with these columns, which the statement calls k.
+func list(n int, columns ...string) string {
+	first := make([]string, len(columns))
+	for i, column := range columns {
+		first[i] = "? AS " + column
+	}
+	return "(SELECT " + strings.Join(first, ", ") + strings.Repeat(" UNION ALL SELECT "+repeat("?", len(columns)), n-1) + ") k"
+}

@@ -1,0 +1,221 @@
+package mysqlstore
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// A poll reads in one snapshot: the claims; the earliest due time of every shard, in one statement that skips from shard to
+// shard in the index; and then the rows of the shards that may have due ones. An index range with a literal lower bound is the
+// only form in which both servers begin to read at the cursor, so each of these shards is a part of a UNION.
+
+// span is a range of keys of one shard.
+type span struct {
+	claim store.Claim
+	after store.Key
+	// upto is the largest key, or MaxKeyAt(Never).
+	upto store.Key
+}
+
+// unionShards is the number of shards that one statement reads.
+const unionShards = 20
+
+// fewShards is the number of shards up to which the earliest due times are not read first.
+const fewShards = unionShards
+
+// firsts returns the earliest due time of each shard of spans whose claim is the newest: Never if it has no row, or the earliest
+// possible time if it was not read.
+func (c *conn) firsts(ctx context.Context, spans []span) (map[shard.ID]timer.Millis, error) {
+	owned := map[shard.ID]store.Claim{}
+	for some := range slices.Chunk(spans, maxRows) {
+		args := make([]any, len(some))
+		for i := range some {
+			args[i] = int64(some[i].claim.Shard)
+		}
+		err := c.each(ctx, func(rows *sql.Rows) error {
+			var id int64
+			var claim store.Claim
+			err := rows.Scan(&id, &claim.Version, (*uuidColumn)(&claim.Owner))
+			claim.Shard = shard.ID(id)
+			owned[claim.Shard] = claim
+			return err
+		}, "SELECT shard_id, version, owner FROM shards WHERE owner IS NOT NULL AND shard_id IN ("+repeat("?", len(some))+")", args...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	firsts := make(map[shard.ID]timer.Millis, len(spans))
+	least, most := shard.ID(0), shard.ID(0)
+	for i := range spans {
+		claim := spans[i].claim
+		if newest, claimed := owned[claim.Shard]; !claimed || newest != claim {
+			continue
+		}
+		if len(firsts) == 0 {
+			least, most = claim.Shard, claim.Shard
+		}
+		least, most = min(least, claim.Shard), max(most, claim.Shard)
+		firsts[claim.Shard] = timer.Never
+	}
+	if len(firsts) <= fewShards {
+		for id := range firsts {
+			firsts[id] = store.MinKey().DueAt
+		}
+		return firsts, nil
+	}
+	err := c.each(ctx, func(rows *sql.Rows) error {
+		var id, first sql.NullInt64
+		err := rows.Scan(&id, &first)
+		if _, asked := firsts[shard.ID(id.Int64)]; asked && first.Valid {
+			firsts[shard.ID(id.Int64)] = timer.Millis(first.Int64)
+		}
+		return err
+	}, "SELECT shard_id, MIN(poll_at) FROM timers FORCE INDEX (timers_due) WHERE shard_id BETWEEN ? AND ? GROUP BY shard_id",
+		int64(least), int64(most))
+	return firsts, err
+}
+
+const selectSpan = `(SELECT ? AS place, poll_at, uuid, revision, generation, attempts, updated_at, target
+FROM timers FORCE INDEX (timers_due) WHERE shard_id = ? AND (poll_at > ? OR poll_at = ? AND uuid > ?)
+	AND (poll_at < ? OR poll_at = ? AND uuid <= ?) ORDER BY poll_at, uuid LIMIT ?)`
+
+// rows reads the rows of some of the spans in the order of their keys, at most limit of each.
+func (c *conn) rows(ctx context.Context, spans []span, places []int, limit int, take func(place int, row store.DueRow)) error {
+	if len(places) == 0 {
+		return nil
+	}
+	args := make([]any, 0, 9*len(places))
+	for _, i := range places {
+		s := &spans[i]
+		args = append(args, i, int64(s.claim.Shard), int64(s.after.DueAt), int64(s.after.DueAt), s.after.UUID[:],
+			int64(s.upto.DueAt), int64(s.upto.DueAt), s.upto.UUID[:], limit)
+	}
+	return c.each(ctx, func(rows *sql.Rows) error {
+		var place, attempts, target int64
+		var row store.DueRow
+		err := rows.Scan(&place, &row.DueAt, (*uuidColumn)(&row.Ref.UUID), &row.Revision, &row.Generation, &attempts, &row.UpdatedAt, &target)
+		if err == nil {
+			row.Ref.Shard, row.Attempt, row.Target = spans[place].claim.Shard, timer.Attempt(attempts)+1, timer.Target(target)
+			take(int(place), row)
+		}
+		return err
+	}, strings.TrimSuffix(strings.Repeat(selectSpan+" UNION ALL ", len(places)), " UNION ALL "), args...)
+}
+
+// Due implements store.Shards.
+func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, error) {
+	if len(q.Shards) == 0 {
+		return nil, nil
+	}
+	spans := make([]span, len(q.Shards))
+	for i, asked := range q.Shards {
+		spans[i] = span{asked.Claim, asked.After, store.MaxKeyAt(timer.Never)}
+	}
+	out := make([]store.DueShard, len(q.Shards))
+	err := s.snapshot(ctx, "read due timers", func(c *conn) error {
+		firsts, err := c.firsts(ctx, spans)
+		if err != nil {
+			return err
+		}
+		var due []int
+		for i := range spans {
+			first, holds := firsts[spans[i].claim.Shard]
+			switch {
+			case !holds:
+				out[i] = store.DueShard{Err: fenced("poll", spans[i].claim)}
+			case first > max(q.Horizon, spans[i].after.DueAt):
+				out[i] = store.DueShard{NextDueAt: first}
+			default:
+				due = append(due, i)
+			}
+		}
+		room := q.Total
+		for some := range slices.Chunk(due, unionShards) {
+			// The row after the last one has the time at which the shard is due next.
+			found := make(map[int][]store.DueRow, len(some))
+			err := c.rows(ctx, spans, some, min(room, q.PerShard)+1, func(place int, row store.DueRow) { found[place] = append(found[place], row) })
+			if err != nil {
+				return err
+			}
+			for _, i := range some {
+				out[i] = dueOf(found[i], q.Horizon, min(room, q.PerShard))
+				room -= len(out[i].Rows)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// dueOf returns the answer for one shard, with at most limit rows.
+func dueOf(rows []store.DueRow, horizon timer.Millis, limit int) store.DueShard {
+	answer := store.DueShard{NextDueAt: timer.Never}
+	for _, row := range rows {
+		if row.DueAt > horizon || len(answer.Rows) == limit {
+			answer.NextDueAt, answer.Cut = row.DueAt, row.DueAt <= horizon
+			break
+		}
+		answer.Rows = append(answer.Rows, row)
+	}
+	return answer
+}
+
+// Overdue implements store.Shards. It reads as Due does.
+func (s *Store) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.OverdueShard, error) {
+	if len(q.Shards) == 0 {
+		return nil, nil
+	}
+	spans := make([]span, len(q.Shards))
+	for i, asked := range q.Shards {
+		spans[i] = span{asked.Claim, asked.From, asked.Upto}
+		if last := store.MaxKeyAt(q.Before - 1); asked.Upto.After(last) {
+			spans[i].upto = last
+		}
+	}
+	out := make([]store.OverdueShard, len(q.Shards))
+	err := s.snapshot(ctx, "read overdue timers", func(c *conn) error {
+		firsts, err := c.firsts(ctx, spans)
+		if err != nil {
+			return err
+		}
+		var overdue []int
+		for i := range spans {
+			first, holds := firsts[spans[i].claim.Shard]
+			out[i] = store.OverdueShard{}
+			switch {
+			case !holds:
+				out[i].Err = fenced("sweep", spans[i].claim)
+			case first <= spans[i].upto.DueAt:
+				overdue = append(overdue, i)
+			}
+		}
+		room := q.Limit
+		for some := range slices.Chunk(overdue, unionShards) {
+			found := make(map[int][]store.DueRow, len(some))
+			err := c.rows(ctx, spans, some, room+1, func(place int, row store.DueRow) { found[place] = append(found[place], row) })
+			if err != nil {
+				return err
+			}
+			for _, i := range some {
+				rows := found[i]
+				out[i].More = len(rows) > room
+				out[i].Rows = slices.Clip(rows[:min(room, len(rows))])
+				room -= len(out[i].Rows)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
