@@ -157,7 +157,7 @@ mutants: testenv ## Break one rule after another in the code and run the tests t
 .PHONY: kill
 # The servers of STORE and BUS, without the embedded ones.
 kill_servers = $(subst $(space),$(comma),$(strip $(if $(filter embedded,$(STORE)),,$(store_server)) $(BUS)))
-kill: testenv ## Kill the service (kill -9) under full load, KILLS times (2) in each of ROUNDS (30), print when the last overdue timer was delivered (SEEDS: new data folders, 1; FIRST; STORE=postgres, BUS=nats or kafka)
+kill: testenv ## Kill the service (kill -9) under full load, KILLS times (2) in each of ROUNDS (30), print when the last overdue timer was delivered (SEEDS: new data folders, 1; FIRST; STORE=postgres, mysql or mariadb, BUS=nats or kafka)
 	@cd e2e && TIMERBUS_KILL_ROUNDS=$(or $(ROUNDS),30) TIMERBUS_KILL_KILLS=$(or $(KILLS),2) TIMERBUS_KILL_BUS=$(BUS) \
 		TIMERBUS_E2E_STORE=$(filter-out embedded,$(STORE)) \
 		TIMERBUS_KILL_SEEDS=$(if $(filter file,$(origin SEEDS)),1,$(SEEDS)) TIMERBUS_KILL_FIRST=$(or $(filter-out 0,$(FIRST)),1) \
@@ -169,9 +169,9 @@ testenv:
 
 .PHONY: e2e
 # The name of the server of STORE in tools/testenv.
-store_server = $(if $(filter dynamodb,$(STORE)),dynamodbdisk,postgres)
+store_server = $(if $(filter embedded,$(STORE)),postgres,$(if $(filter dynamodb,$(STORE)),dynamodbdisk,$(STORE)))
 
-e2e: testenv ## Run the end-to-end tests on another store (STORE: postgres, dynamodb)
+e2e: testenv ## Run the end-to-end tests on another store (STORE: postgres, mysql, mariadb, dynamodb)
 	@cd e2e && TIMERBUS_E2E_STORE=$(if $(filter embedded,$(STORE)),postgres,$(STORE)) ../$(TESTENV) --need $(store_server) -- go test -count=1 -timeout 30m -v .
 
 .PHONY: e2e-buses

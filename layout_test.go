@@ -81,7 +81,7 @@ const (
 	domain    = "pkg/timer pkg/shard"
 	contracts = domain + " pkg/store pkg/bus internal/event/..."
 	callbacks = " internal/encryption pkg/webhook internal/egress"
-	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/store/postgresstore pkg/store/dynamostore pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus"
+	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/store/postgresstore pkg/store/mysqlstore pkg/store/dynamostore pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus"
 	programs  = contracts + " internal/backend internal/bench internal/process/... internal/node pkg/client/... pkg/api/... schemas services/*" + callbacks
 )
 

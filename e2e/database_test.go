@@ -43,6 +43,11 @@ func chosen() *database {
 			name: "PostgreSQL", server: "postgres", url: makeOnPostgres, drop: dropOnPostgres,
 			parallel: ordinary,
 		}
+	case "mysql", "mariadb":
+		return &database{
+			name: "MySQL", server: store, url: makeOnMySQL, drop: dropOnMySQL,
+			parallel: ordinary,
+		}
 	case "dynamodb":
 		return &database{
 			name: "DynamoDB", server: "dynamodbdisk", url: nameOnDynamoDB,
@@ -54,7 +59,7 @@ func chosen() *database {
 			parallel: 2, slow: true,
 		}
 	default:
-		panic(fmt.Sprintf("TIMERBUS_E2E_STORE=%s is not accepted: want postgres, dynamodb, or nothing for SQLite", store))
+		panic(fmt.Sprintf("TIMERBUS_E2E_STORE=%s is not accepted: want postgres, mysql, mariadb, dynamodb, or nothing for SQLite", store))
 	}
 }
 

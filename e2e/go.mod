@@ -3,6 +3,7 @@ module github.com/timerbus/timerbus/e2e
 go 1.26.0
 
 require (
+	github.com/go-sql-driver/mysql v1.10.1
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/nats-io/nats.go v1.55.0
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
@@ -14,6 +15,7 @@ require (
 
 require (
 	code.dny.dev/ssrf v0.3.0 // indirect
+	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/antithesishq/antithesis-sdk-go v0.8.0-default-no-op // indirect
 	github.com/aws/aws-sdk-go-v2 v1.47.6 // indirect
 	github.com/aws/aws-sdk-go-v2/config v1.33.14 // indirect

@@ -16,6 +16,8 @@ type Options struct {
 	//
 	//	postgres://USER:PASSWORD@HOST:PORT/DATABASE   PostgreSQL 15 or newer; also accepts the parameters of pgx
 	//	                (sslmode, pool_max_conns, …)
+	//	mysql://USER:PASSWORD@HOST:PORT/DATABASE      MySQL 8.0.1 or newer, or MariaDB 10.6 or newer;
+	//	                mysqlstore.Options has the parameters
 	//	dynamodb://TABLE?region=REGION   Amazon DynamoDB; dynamostore.ParseURL has the parameters
 	//	sqlite:FOLDER   the database in a folder, which one process can use at a time;
 	//	                sqlite:///FOLDER for an absolute path
@@ -32,7 +34,7 @@ type Options struct {
 	//	kafka://[USER:PASSWORD@]HOST:PORT,HOST:PORT?…   Apache Kafka; kafka.go has the parameters
 	//	memory:                            a bus that is lost when the process ends
 	BusURL string
-	// Migrate brings the schema of a PostgreSQL or DynamoDB store up to date. The other stores always do so when they
+	// Migrate brings the schema of a PostgreSQL, MySQL or DynamoDB store up to date. The other stores always do so when they
 	// are opened.
 	Migrate bool
 	// Partitions of the bus, 1 to 1,024. It must be the number with which the cluster was created.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/dynamostore"
+	"github.com/timerbus/timerbus/pkg/store/mysqlstore"
 	"github.com/timerbus/timerbus/pkg/store/postgresstore"
 )
 
@@ -19,6 +20,8 @@ func SchemaOf(ctx context.Context, storeURL string, logger *slog.Logger) (store.
 	switch name, _ := scheme(storeURL); name {
 	case "postgres", "postgresql":
 		return postgresstore.Status(ctx, postgresstore.Options{URL: storeURL, Logger: logger})
+	case "mysql":
+		return mysqlstore.Status(ctx, mysqlstore.Options{URL: storeURL, Logger: logger})
 	case "dynamodb":
 		options, err := dynamoOptions(storeURL, logger)
 		if err != nil {
@@ -35,6 +38,8 @@ func Migrate(ctx context.Context, storeURL string, logger *slog.Logger) (before,
 	switch name, _ := scheme(storeURL); name {
 	case "postgres", "postgresql":
 		return postgresstore.Migrate(ctx, postgresstore.Options{URL: storeURL, Logger: logger})
+	case "mysql":
+		return mysqlstore.Migrate(ctx, mysqlstore.Options{URL: storeURL, Logger: logger})
 	case "dynamodb":
 		options, err := dynamoOptions(storeURL, logger)
 		if err != nil {

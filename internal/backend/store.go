@@ -7,11 +7,12 @@ import (
 
 	"github.com/timerbus/timerbus/pkg/store/dynamostore"
 	"github.com/timerbus/timerbus/pkg/store/memstore"
+	"github.com/timerbus/timerbus/pkg/store/mysqlstore"
 	"github.com/timerbus/timerbus/pkg/store/postgresstore"
 	"github.com/timerbus/timerbus/pkg/store/sqlitestore"
 )
 
-const acceptedStores = "postgres://USER:PASSWORD@HOST:PORT/DATABASE, dynamodb://TABLE?region=REGION, sqlite:FOLDER or memory:"
+const acceptedStores = "postgres://USER:PASSWORD@HOST:PORT/DATABASE, mysql://USER:PASSWORD@HOST:PORT/DATABASE, dynamodb://TABLE?region=REGION, sqlite:FOLDER or memory:"
 
 func (b *Backend) openStore(ctx context.Context, o *Options) error {
 	name, rest := scheme(o.StoreURL)
@@ -34,6 +35,18 @@ func (b *Backend) openStore(ctx context.Context, o *Options) error {
 			}
 		}
 		s, err := postgresstore.Open(ctx, options)
+		if err != nil {
+			return err
+		}
+		b.Store = s
+	case "mysql":
+		options := mysqlstore.Options{URL: o.StoreURL, Logger: o.Logger}
+		if o.Migrate {
+			if _, _, err := mysqlstore.Migrate(ctx, options); err != nil {
+				return err
+			}
+		}
+		s, err := mysqlstore.Open(ctx, options)
 		if err != nil {
 			return err
 		}
