@@ -4,7 +4,6 @@ package postgresstore_test
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -42,7 +41,7 @@ const (
 )
 
 // perRow reports the time and the CPU time of b.N rows.
-func perRow(b *testing.B, db *database, run func()) {
+func (db *database) perRow(b *testing.B, run func()) {
 	b.Helper()
 	before, serverBefore := cpu(b), db.cpu(b)
 	b.ResetTimer()
@@ -107,51 +106,8 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-var revisions = timer.NewRevisions(timer.SystemClock, rand.Uint64)
-
-// puts returns n creates of new timers, due over an hour and spread over the shards.
-func puts(n, shards int) []store.Op {
-	block := shard.Block{Base: 0, Count: shards}
-	body := fmt.Appendf(nil, `{"text":%q}`, make([]byte, benchPayload/4))
-	ops := make([]store.Op, n)
-	for i := range ops {
-		id := fmt.Sprintf("order-%d", rand.Uint64())
-		ops[i] = store.Put{
-			Ref:       store.Ref{Shard: block.Place(id), UUID: timer.UUIDOf("default", id)},
-			Namespace: "default",
-			ID:        id,
-			Revision:  revisions.Next(),
-			Spec: timer.Spec{
-				ExecuteAt:       benchNow + timer.Millis(rand.Int64N(3_600_000)),
-				CallbackURL:     "http://127.0.0.1:9000/orders/reminders",
-				CallbackTimeout: timer.DefaultCallbackTimeout,
-				Retry:           timer.DefaultRetryPolicy(),
-				Payload:         body,
-			},
-		}
-	}
-	return ops
-}
-
-func fill(tb testing.TB, s store.Store, n, shards int) []store.Put {
-	tb.Helper()
-	all := make([]store.Put, 0, n)
-	for len(all) < n {
-		ops := puts(min(5000, n-len(all)), shards)
-		if _, err := s.Write(tb.Context(), benchNow, ops); err != nil {
-			tb.Fatal(err)
-		}
-		for _, op := range ops {
-			if put, ok := op.(store.Put); ok {
-				all = append(all, put)
-			}
-		}
-	}
-	return all
-}
-
 // eachServer runs a benchmark on every server, in a database with pending timers.
-func eachServer(b *testing.B, pending, shards int, run func(b *testing.B, db *database, s *postgresstore.Store, all []store.Put)) {
+func eachServer(b *testing.B, pending int, run func(b *testing.B, db *database, s *postgresstore.Store, all []store.Put)) {
 	b.Helper()
 	for _, server := range servers(b) {
 		b.Run(server.name, func(b *testing.B) {
@@ -161,48 +117,16 @@ func eachServer(b *testing.B, pending, shards int, run func(b *testing.B, db *da
 				b.Fatal(err)
 			}
 			b.Cleanup(func() { s.Close() })
-			all := fill(b, s, pending, shards)
+			all := storebench.Create(b, s, pending)
 			db.execute(b, "VACUUM ANALYZE timers", "CHECKPOINT")
 			run(b, db, s, all)
 		})
 	}
 }
 
-// batches calls run for each batch of [0, n), from several goroutines.
-func batches(b *testing.B, n, size, writers int, run func(from, to int) error) {
-	b.Helper()
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range writers {
-		group.Go(func() {
-			for {
-				from := int(next.Add(int64(size))) - size
-				if from >= n {
-					return
-				}
-				if err := run(from, min(from+size, n)); err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-	}
-	group.Wait()
-}
-
 func BenchmarkPut(b *testing.B) {
-	eachServer(b, benchPending, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
-		for _, c := range []struct{ batch, writers int }{{1, plainWriters}, {100, benchWriters}, {500, benchWriters}} {
-			b.Run(fmt.Sprintf("batch=%d", c.batch), func(b *testing.B) {
-				ops := puts(b.N, benchShards)
-				perRow(b, db, func() {
-					batches(b, b.N, c.batch, c.writers, func(from, to int) error {
-						_, err := s.Write(b.Context(), benchNow, ops[from:to])
-						return err
-					})
-				})
-			})
-		}
+	eachServer(b, benchPending, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
+		storebench.Writes(b, s, db.perRow)
 	})
 }
 
@@ -224,9 +148,9 @@ func BenchmarkPlainInsert(b *testing.B) {
 				b.Fatal(err)
 			}
 			b.Cleanup(pool.Close)
-			ops := puts(b.N, benchShards)
-			perRow(b, db, func() {
-				batches(b, b.N, 1, plainWriters, func(from, _ int) error {
+			ops := storebench.Puts(b.N, benchShards)
+			db.perRow(b, func() {
+				storebench.Batches(b, b.N, 1, plainWriters, func(from, _ int) error {
 					p, _ := ops[from].(store.Put)
 					_, err := pool.Exec(b.Context(), "INSERT INTO plain VALUES ($1, $2, $3, $4, $5, $6)",
 						[16]byte(p.Ref.UUID), p.Namespace, p.ID, p.Spec.ExecuteAt.Time(), p.Spec.CallbackURL, p.Spec.Payload)
@@ -239,73 +163,21 @@ func BenchmarkPlainInsert(b *testing.B) {
 
 // BenchmarkFinishDone finishes timers in the order in which they are due, as the dispatcher does.
 func BenchmarkFinishDone(b *testing.B) {
-	eachServer(b, benchPending, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
-		for _, size := range []int{100, 500} {
-			b.Run(fmt.Sprintf("batch=%d", size), func(b *testing.B) {
-				all := fill(b, s, b.N, benchShards)
-				slices.SortFunc(all, func(a, b store.Put) int { return cmp.Compare(a.Spec.ExecuteAt, b.Spec.ExecuteAt) })
-				items := finishes(all, store.FinishDone)
-				perRow(b, db, func() {
-					batches(b, b.N, size, benchWriters, func(from, to int) error {
-						return firstError(s.Finish(b.Context(), benchNow, items[from:to]))
-					})
-				})
-			})
-		}
+	eachServer(b, benchPending, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
+		storebench.Finishes(b, s, db.perRow, store.FinishDone)
 	})
 }
 
 // BenchmarkFinishRetry moves timers, with their rows locked.
 func BenchmarkFinishRetry(b *testing.B) {
-	eachServer(b, benchPending, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
-		all := fill(b, s, b.N, benchShards)
-		items := finishes(all, store.FinishRetry)
-		perRow(b, db, func() {
-			batches(b, b.N, 500, benchWriters, func(from, to int) error {
-				return firstError(s.Finish(b.Context(), benchNow, items[from:to]))
-			})
-		})
+	eachServer(b, benchPending, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
+		storebench.Finishes(b, s, db.perRow, store.FinishRetry)
 	})
 }
 
-func finishes(all []store.Put, kind store.FinishKind) []store.Finish {
-	finished := timer.SystemClock() // so that history is in a day's partition
-	items := make([]store.Finish, len(all))
-	for i, p := range all {
-		items[i] = store.Finish{
-			Ref: p.Ref, DueAt: p.Spec.ExecuteAt, Kind: kind,
-			If:   store.Guard{Generation: timer.Generation(p.Revision)},
-			Next: revisions.Next(), NextAt: p.Spec.ExecuteAt + 30_000,
-			Record: store.Record{
-				Attempt: 1, StartedAt: finished - 1, FinishedAt: finished, StatusCode: 200, KeepFor: benchRetention,
-			},
-		}
-	}
-	return items
-}
-
-func firstError(errs []error, err error) error {
-	for _, e := range errs {
-		if err == nil {
-			err = e
-		}
-	}
-	return err
-}
-
 func BenchmarkCurrent(b *testing.B) {
-	eachServer(b, benchPending, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, all []store.Put) {
-		checks := make([]store.Check, b.N)
-		for i := range checks {
-			p := all[rand.IntN(len(all))]
-			checks[i] = store.Check{Ref: p.Ref, DueAt: p.Spec.ExecuteAt, Revision: p.Revision}
-		}
-		perRow(b, db, func() {
-			batches(b, b.N, 64, benchWriters, func(from, to int) error {
-				_, err := s.Current(b.Context(), checks[from:to])
-				return err
-			})
-		})
+	eachServer(b, benchPending, func(b *testing.B, db *database, s *postgresstore.Store, all []store.Put) {
+		storebench.Checks(b, s, db.perRow, all)
 	})
 }
 
@@ -313,49 +185,17 @@ func BenchmarkCurrent(b *testing.B) {
 func BenchmarkDue(b *testing.B) {
 	for _, pending := range []int{100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("pending=%d", pending), func(b *testing.B) {
-			eachServer(b, pending, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, all []store.Put) {
-				q := claimAll(b, s)
-				slices.SortFunc(all, func(a, b store.Put) int { return cmp.Compare(a.Spec.ExecuteAt, b.Spec.ExecuteAt) })
-				for _, due := range []int{0, 1000, 10_000} {
-					b.Run(fmt.Sprintf("due=%d", due), func(b *testing.B) {
-						q.Horizon = all[due].Spec.ExecuteAt - 1
-						rows := 0
-						for b.Loop() {
-							answer, err := s.Due(b.Context(), q)
-							if err != nil {
-								b.Fatal(err)
-							}
-							for _, d := range answer {
-								rows += len(d.Rows)
-							}
-						}
-						b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms/poll")
-						b.ReportMetric(float64(rows)/float64(b.N), "rows/poll")
-					})
-				}
+			eachServer(b, pending, func(b *testing.B, _ *database, s *postgresstore.Store, all []store.Put) {
+				storebench.Polls(b, s, all)
 			})
 		})
 	}
 }
 
-func claimAll(tb testing.TB, s store.Store) store.DueQuery {
-	tb.Helper()
-	ids := shard.Block{Count: benchShards}.In(0, 1)
-	claimed, err := s.Claim(tb.Context(), benchNow, store.Owner{Incarnation: timer.UUID{1}, Node: "bench"}, ids)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	q := store.DueQuery{PerShard: 1000, Total: 10_000}
-	for _, c := range claimed {
-		q.Shards = append(q.Shards, store.DueAfter{Claim: c.Claim, After: c.Watermark})
-	}
-	return q
-}
-
 // BenchmarkAdvance advances all watermarks. b.N counts statements.
 func BenchmarkAdvance(b *testing.B) {
-	eachServer(b, 0, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
-		q := claimAll(b, s)
+	eachServer(b, 0, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
+		q := storebench.ClaimAll(b, s)
 		items := make([]store.Advance, len(q.Shards))
 		at := benchNow
 		for b.Loop() {
@@ -363,7 +203,7 @@ func BenchmarkAdvance(b *testing.B) {
 			for i := range items {
 				items[i] = store.Advance{Claim: q.Shards[i].Claim, Watermark: store.Key{DueAt: at}}
 			}
-			if err := firstError(s.Advance(b.Context(), benchNow, items)); err != nil {
+			if err := storebench.FirstError(s.Advance(b.Context(), benchNow, items)); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -371,7 +211,7 @@ func BenchmarkAdvance(b *testing.B) {
 }
 
 func BenchmarkCount(b *testing.B) {
-	eachServer(b, benchPending, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
+	eachServer(b, benchPending, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
 		for b.Loop() {
 			if _, err := s.Count(b.Context(), benchNow); err != nil {
 				b.Fatal(err)
@@ -382,7 +222,7 @@ func BenchmarkCount(b *testing.B) {
 
 // BenchmarkLists runs storebench.Lists with TIMERBUS_BENCH_ROWS timers.
 func BenchmarkLists(b *testing.B) {
-	eachServer(b, 0, benchShards, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
+	eachServer(b, 0, func(b *testing.B, db *database, s *postgresstore.Store, _ []store.Put) {
 		storebench.Fill(b, s, storebench.Rows(b))
 		db.executeWithin(b, 10*time.Minute, "VACUUM ANALYZE", "CHECKPOINT")
 		storebench.Lists(b, s)

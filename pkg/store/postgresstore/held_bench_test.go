@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/timerbus/timerbus/internal/store/storebench"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/postgresstore"
@@ -102,7 +103,7 @@ func (h *heldRun) now() timer.Millis { return benchNow.Add(time.Duration(h.secon
 func (h *heldRun) write(b *testing.B, n int, ahead time.Duration) (all []store.Put) {
 	b.Helper()
 	for len(all) < n {
-		ops := puts(min(5000, n-len(all)), heldShards)
+		ops := storebench.Puts(min(5000, n-len(all)), heldShards)
 		for i := range ops {
 			put, _ := ops[i].(store.Put)
 			put.Spec.ExecuteAt = h.now().Add(ahead) + timer.Millis(len(all))
@@ -121,7 +122,7 @@ func (h *heldRun) second(b *testing.B) {
 	b.Helper()
 	fired := h.write(b, heldPerSecond, 0)
 	h.seconds++
-	if err := firstError(h.store.Finish(b.Context(), h.now(), finishes(fired, store.FinishDone))); err != nil {
+	if err := storebench.FirstError(h.store.Finish(b.Context(), h.now(), storebench.Outcomes(fired, store.FinishDone))); err != nil {
 		b.Fatal(err)
 	}
 	for _, claims := range h.claims {
@@ -135,7 +136,7 @@ func (h *heldRun) advance(b *testing.B, claims []store.Claim) {
 	for i, c := range claims {
 		items[i] = store.Advance{Claim: c, Watermark: store.MaxKeyAt(h.now())}
 	}
-	if err := firstError(h.store.Advance(b.Context(), h.now(), items)); err != nil {
+	if err := storebench.FirstError(h.store.Advance(b.Context(), h.now(), items)); err != nil {
 		b.Fatal(err)
 	}
 }
