@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -12,60 +13,32 @@ import (
 	"github.com/timerbus/timerbus/pkg/store/sqlitestore"
 )
 
-const acceptedStores = "postgres://USER:PASSWORD@HOST:PORT/DATABASE, mysql://USER:PASSWORD@HOST:PORT/DATABASE, dynamodb://TABLE?region=REGION, sqlite:FOLDER or memory:"
+const acceptedStores = "postgres://USER:PASSWORD@HOST:PORT/DATABASE, mysql://USER:PASSWORD@HOST:PORT/DATABASE, " +
+	"dynamodb://TABLE?region=REGION, sqlite:FOLDER or memory:"
 
-func (b *Backend) openStore(ctx context.Context, o *Options) error {
-	name, rest := scheme(o.StoreURL)
-	switch name {
+func (b *Backend) openStore(ctx context.Context, o *Options) (err error) {
+	if o.Migrate {
+		if _, _, err := Migrate(ctx, o.StoreURL, o.Logger); err != nil && !errors.Is(err, ErrNoMigrations) {
+			return err
+		}
+	}
+	switch name, rest := scheme(o.StoreURL); name {
 	case "sqlite":
-		path, query, err := folder(rest)
-		if err != nil || len(query) > 0 {
+		path, query, unreadable := folder(rest)
+		if unreadable != nil || len(query) > 0 {
 			return notAccepted("store", o.StoreURL, acceptedStores)
 		}
-		s, err := sqlitestore.Open(ctx, sqlitestore.Options{Folder: path, Logger: o.Logger})
-		if err != nil {
-			return err
-		}
-		b.Store = s
+		b.Store, err = sqlitestore.Open(ctx, sqlitestore.Options{Folder: path, Logger: o.Logger})
 	case "postgres", "postgresql":
-		options := postgresstore.Options{URL: o.StoreURL, Logger: o.Logger}
-		if o.Migrate {
-			if _, _, err := postgresstore.Migrate(ctx, options); err != nil {
-				return err
-			}
-		}
-		s, err := postgresstore.Open(ctx, options)
-		if err != nil {
-			return err
-		}
-		b.Store = s
+		b.Store, err = postgresstore.Open(ctx, postgresstore.Options{URL: o.StoreURL, Logger: o.Logger})
 	case "mysql":
-		options := mysqlstore.Options{URL: o.StoreURL, Logger: o.Logger}
-		if o.Migrate {
-			if _, _, err := mysqlstore.Migrate(ctx, options); err != nil {
-				return err
-			}
-		}
-		s, err := mysqlstore.Open(ctx, options)
-		if err != nil {
-			return err
-		}
-		b.Store = s
+		b.Store, err = mysqlstore.Open(ctx, mysqlstore.Options{URL: o.StoreURL, Logger: o.Logger})
 	case "dynamodb":
-		options, err := dynamoOptions(o.StoreURL, o.Logger)
-		if err != nil {
-			return err
+		options, unreadable := dynamoOptions(o.StoreURL, o.Logger)
+		if unreadable != nil {
+			return unreadable
 		}
-		if o.Migrate {
-			if _, _, err := dynamostore.Migrate(ctx, options); err != nil {
-				return err
-			}
-		}
-		s, err := dynamostore.Open(ctx, options)
-		if err != nil {
-			return err
-		}
-		b.Store = s
+		b.Store, err = dynamostore.Open(ctx, options)
 	case "memory":
 		if rest != "" {
 			return notAccepted("store", o.StoreURL, acceptedStores)
@@ -73,6 +46,10 @@ func (b *Backend) openStore(ctx context.Context, o *Options) error {
 		b.Store = memstore.NewDatabaseAt(o.Clock).Open()
 	default:
 		return notAccepted("store", o.StoreURL, acceptedStores)
+	}
+	if err != nil {
+		b.Store = nil // not an interface that contains a nil pointer
+		return err
 	}
 	b.closers = append(b.closers, b.Store.Close)
 	return nil

@@ -16,7 +16,8 @@ func (s *Statements) addShards(d *Dialect, prepare func(name, sql string) *State
 
 	outbox := func(name, columns, table, condition, alias string) *Statement {
 		marked := alias + "marked_at"
-		return prepare(name, "SELECT "+marked+", "+columns+" FROM "+table+" WHERE "+condition+marked+" IS NOT NULL AND "+marked+" < @before AND "+
+		return prepare(name, "SELECT "+marked+", "+columns+" FROM "+table+" WHERE "+condition+
+			marked+" IS NOT NULL AND "+marked+" < @before AND "+
 			alias+d.Shard+d.InShards+" ORDER BY "+marked+" LIMIT @limit")
 	}
 	s.parkedOutbox = outbox("parked_outbox", d.LiveColumns("t."), "timers t"+d.ParkedOutboxIndex, d.ParkedOutbox, "t.")

@@ -14,9 +14,10 @@ import (
 const maxCounted = 1_000_000
 
 const (
-	estimateLive = "SELECT coalesce(max(table_rows), 0) FROM information_schema.tables WHERE table_schema = database() AND table_name = 'timers'"
-	countLive    = "SELECT count(*) FROM (SELECT 1 FROM timers LIMIT ?) c"
-	countParked  = "SELECT count(*) FROM (SELECT 1 FROM timers FORCE INDEX (timers_status) WHERE status = 'parked' LIMIT ?) c"
+	estimateLive = `SELECT coalesce(max(table_rows), 0) FROM information_schema.tables
+WHERE table_schema = database() AND table_name = 'timers'`
+	countLive   = "SELECT count(*) FROM (SELECT 1 FROM timers LIMIT ?) c"
+	countParked = "SELECT count(*) FROM (SELECT 1 FROM timers FORCE INDEX (timers_status) WHERE status = 'parked' LIMIT ?) c"
 	// firstOfShards reads one entry of the index for each shard.
 	firstOfShards = "SELECT shard_id, MIN(poll_at) FROM timers FORCE INDEX (timers_due) GROUP BY shard_id"
 	countOverdue  = "SELECT count(*) FROM (SELECT 1 FROM timers FORCE INDEX (timers_due) WHERE shard_id IN "

@@ -54,7 +54,7 @@ func (s *server) refuse(allowUnsafe bool) error {
 	case s.maxPacket < leastPacket:
 		return fmt.Errorf("max_allowed_packet is %d bytes: set it to at least %d", s.maxPacket, leastPacket)
 	case s.flush != 1 && !allowUnsafe:
-		return fmt.Errorf("innodb_flush_log_at_trx_commit is %d, so the server would lose acknowledged timers in a power failure: %s", s.flush, orAllow)
+		return fmt.Errorf("innodb_flush_log_at_trx_commit is %d, so a power failure would lose acknowledged timers: %s", s.flush, orAllow)
 	default:
 		return nil
 	}
@@ -81,7 +81,7 @@ func (s *Store) check(ctx context.Context, allowUnsafe bool) error {
 	}
 	if there.binlog && there.syncBinlog != 1 {
 		s.log.WarnContext(ctx, "acknowledged timers can be lost",
-			"why", fmt.Sprintf("sync_binlog is %d: a crash of the server may lose the last timers, or send other timers to replicas", there.syncBinlog))
+			"why", fmt.Sprintf("sync_binlog is %d: after a crash of the server, replicas may lack the last timers", there.syncBinlog))
 	}
 	return nil
 }

@@ -15,12 +15,11 @@ import (
 // shard in the index; and then the rows of the shards that may have due ones. An index range with a literal lower bound is the
 // only form in which both servers begin to read at the cursor, so each of these shards is a part of a UNION.
 
-// span is a range of keys of one shard.
+// span is a part of one shard: at most limit rows after a key, up to another.
 type span struct {
-	claim store.Claim
-	after store.Key
-	// upto is the largest key, or MaxKeyAt(Never).
-	upto store.Key
+	claim       store.Claim
+	after, upto store.Key
+	limit       int
 }
 
 // unionShards is the number of shards that one statement reads.
@@ -85,27 +84,25 @@ const selectSpan = `(SELECT ? AS place, poll_at, uuid, revision, generation, att
 FROM timers FORCE INDEX (timers_due) WHERE shard_id = ? AND (poll_at > ? OR poll_at = ? AND uuid > ?)
 	AND (poll_at < ? OR poll_at = ? AND uuid <= ?) ORDER BY poll_at, uuid LIMIT ?)`
 
-// rows reads the rows of some of the spans in the order of their keys, at most limit of each.
-func (c *conn) rows(ctx context.Context, spans []span, places []int, limit int, take func(place int, row store.DueRow)) error {
-	if len(places) == 0 {
-		return nil
-	}
-	args := make([]any, 0, 9*len(places))
-	for _, i := range places {
+// rows reads spans, each in the order of its keys.
+func (c *conn) rows(ctx context.Context, spans []span, take func(place int, row store.DueRow)) error {
+	args := make([]any, 0, 9*len(spans))
+	for i := range spans {
 		s := &spans[i]
 		args = append(args, i, int64(s.claim.Shard), int64(s.after.DueAt), int64(s.after.DueAt), s.after.UUID[:],
-			int64(s.upto.DueAt), int64(s.upto.DueAt), s.upto.UUID[:], limit)
+			int64(s.upto.DueAt), int64(s.upto.DueAt), s.upto.UUID[:], s.limit)
 	}
 	return c.each(ctx, func(rows *sql.Rows) error {
 		var place, attempts, target int64
 		var row store.DueRow
-		err := rows.Scan(&place, &row.DueAt, (*uuidColumn)(&row.Ref.UUID), &row.Revision, &row.Generation, &attempts, &row.UpdatedAt, &target)
+		err := rows.Scan(&place, &row.DueAt, (*uuidColumn)(&row.Ref.UUID), &row.Revision, &row.Generation, &attempts,
+			&row.UpdatedAt, &target)
 		if err == nil {
 			row.Ref.Shard, row.Attempt, row.Target = spans[place].claim.Shard, timer.Attempt(attempts)+1, timer.Target(target)
 			take(int(place), row)
 		}
 		return err
-	}, strings.TrimSuffix(strings.Repeat(selectSpan+" UNION ALL ", len(places)), " UNION ALL "), args...)
+	}, strings.TrimSuffix(strings.Repeat(selectSpan+" UNION ALL ", len(spans)), " UNION ALL "), args...)
 }
 
 // Due implements store.Shards.
@@ -113,23 +110,23 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, er
 	if len(q.Shards) == 0 {
 		return nil, nil
 	}
-	spans := make([]span, len(q.Shards))
-	for i, asked := range q.Shards {
-		spans[i] = span{asked.Claim, asked.After, store.MaxKeyAt(timer.Never)}
+	asked := make([]span, len(q.Shards))
+	for i, after := range q.Shards {
+		asked[i] = span{claim: after.Claim, after: after.After}
 	}
 	out := make([]store.DueShard, len(q.Shards))
 	err := s.snapshot(ctx, "read due timers", func(c *conn) error {
-		firsts, err := c.firsts(ctx, spans)
+		firsts, err := c.firsts(ctx, asked)
 		if err != nil {
 			return err
 		}
 		var due []int
-		for i := range spans {
-			first, holds := firsts[spans[i].claim.Shard]
+		for i := range asked {
+			first, holds := firsts[asked[i].claim.Shard]
 			switch {
 			case !holds:
-				out[i] = store.DueShard{Err: fenced("poll", spans[i].claim)}
-			case first > max(q.Horizon, spans[i].after.DueAt):
+				out[i] = store.DueShard{Err: fenced("poll", asked[i].claim)}
+			case first > max(q.Horizon, asked[i].after.DueAt):
 				out[i] = store.DueShard{NextDueAt: first}
 			default:
 				due = append(due, i)
@@ -137,14 +134,24 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, er
 		}
 		room := q.Total
 		for some := range slices.Chunk(due, unionShards) {
-			// The row after the last one has the time at which the shard is due next.
-			found := make(map[int][]store.DueRow, len(some))
-			err := c.rows(ctx, spans, some, min(room, q.PerShard)+1, func(place int, row store.DueRow) { found[place] = append(found[place], row) })
+			// Two spans of each shard: the due rows, and the first row after the horizon.
+			spans := make([]span, 0, 2*len(some))
+			for _, i := range some {
+				first, next := asked[i], asked[i]
+				first.upto, first.limit = store.MaxKeyAt(q.Horizon), min(room, q.PerShard)+1
+				next.upto, next.limit = store.MaxKeyAt(timer.Never), 1
+				if first.upto.After(next.after) {
+					next.after = first.upto
+				}
+				spans = append(spans, first, next)
+			}
+			found := make([][]store.DueRow, len(some))
+			err := c.rows(ctx, spans, func(place int, row store.DueRow) { found[place/2] = append(found[place/2], row) })
 			if err != nil {
 				return err
 			}
-			for _, i := range some {
-				out[i] = dueOf(found[i], q.Horizon, min(room, q.PerShard))
+			for n, i := range some {
+				out[i] = dueOf(found[n], q.Horizon, min(room, q.PerShard))
 				room -= len(out[i].Rows)
 			}
 		}
@@ -174,41 +181,46 @@ func (s *Store) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.Over
 	if len(q.Shards) == 0 {
 		return nil, nil
 	}
-	spans := make([]span, len(q.Shards))
-	for i, asked := range q.Shards {
-		spans[i] = span{asked.Claim, asked.From, asked.Upto}
-		if last := store.MaxKeyAt(q.Before - 1); asked.Upto.After(last) {
-			spans[i].upto = last
+	asked := make([]span, len(q.Shards))
+	last := store.MaxKeyAt(q.Before - 1)
+	for i, r := range q.Shards {
+		asked[i] = span{claim: r.Claim, after: r.From, upto: r.Upto}
+		if r.Upto.After(last) {
+			asked[i].upto = last
 		}
 	}
 	out := make([]store.OverdueShard, len(q.Shards))
 	err := s.snapshot(ctx, "read overdue timers", func(c *conn) error {
-		firsts, err := c.firsts(ctx, spans)
+		firsts, err := c.firsts(ctx, asked)
 		if err != nil {
 			return err
 		}
 		var overdue []int
-		for i := range spans {
-			first, holds := firsts[spans[i].claim.Shard]
+		for i := range asked {
+			first, holds := firsts[asked[i].claim.Shard]
 			out[i] = store.OverdueShard{}
 			switch {
 			case !holds:
-				out[i].Err = fenced("sweep", spans[i].claim)
-			case first <= spans[i].upto.DueAt:
+				out[i].Err = fenced("sweep", asked[i].claim)
+			case first <= asked[i].upto.DueAt:
 				overdue = append(overdue, i)
 			}
 		}
 		room := q.Limit
 		for some := range slices.Chunk(overdue, unionShards) {
-			found := make(map[int][]store.DueRow, len(some))
-			err := c.rows(ctx, spans, some, room+1, func(place int, row store.DueRow) { found[place] = append(found[place], row) })
+			spans := make([]span, len(some))
+			for n, i := range some {
+				spans[n] = asked[i]
+				spans[n].limit = room + 1
+			}
+			found := make([][]store.DueRow, len(some))
+			err := c.rows(ctx, spans, func(place int, row store.DueRow) { found[place] = append(found[place], row) })
 			if err != nil {
 				return err
 			}
-			for _, i := range some {
-				rows := found[i]
-				out[i].More = len(rows) > room
-				out[i].Rows = slices.Clip(rows[:min(room, len(rows))])
+			for n, i := range some {
+				out[i].More = len(found[n]) > room
+				out[i].Rows = slices.Clip(found[n][:min(room, len(found[n]))])
 				room -= len(out[i].Rows)
 			}
 		}

@@ -132,7 +132,8 @@ func (s *Store) findRoom(ctx context.Context) error {
 func refused(c *config, err error) error {
 	switch number(err) {
 	case accessDenied, noRightsDatabase:
-		return fmt.Errorf("open store %s: the server refuses the user %q, its password, or its access to the database: %w", c.where(), c.driver.User, err)
+		return fmt.Errorf("open store %s: the server refuses user %q or its password, or its access to the database: %w",
+			c.where(), c.driver.User, err)
 	case noDatabase:
 		return fmt.Errorf("open store %s: the database does not exist: CREATE DATABASE %s", c.where(), c.driver.DBName)
 	default:

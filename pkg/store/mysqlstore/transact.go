@@ -123,10 +123,12 @@ func (s *Store) readFrom(ctx context.Context, pool *sql.DB, op string, run func(
 	return fmt.Errorf("%s: %w", op, failed(ctx, err, false))
 }
 
+var beginSnapshot = []string{"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION WITH CONSISTENT SNAPSHOT"}
+
 // snapshot runs several reads on the same state of the database.
 func (s *Store) snapshot(ctx context.Context, op string, run func(c *conn) error) error {
 	return s.read(ctx, op, func(c *conn) error {
-		for _, statement := range []string{"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION WITH CONSISTENT SNAPSHOT"} {
+		for _, statement := range beginSnapshot {
 			if _, err := c.exec(ctx, statement); err != nil {
 				c.discard()
 				return err
@@ -144,6 +146,6 @@ func (s *Store) with(ctx context.Context, pool *sql.DB, run func(c *conn) error)
 	if err != nil {
 		return err
 	}
-	defer pooled.Close()
+	defer func() { _ = pooled.Close() }() // it is returned to the pool
 	return run(&conn{sql: pooled})
 }

@@ -114,7 +114,7 @@ func (s *Store) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, m
 			return err
 		}
 		var present store.Position
-		if err := c.run(ctx)(s.ReadPosition(move.Topic, move.Partition, &present)); err != nil {
+		if err := c.run(ctx)(statements.ReadPosition(move.Topic, move.Partition, &present)); err != nil {
 			return err
 		}
 		if present != move.From {
