@@ -14,7 +14,7 @@ func TestMigrateWithoutADatabase(t *testing.T) {
 		text string
 	}{
 		"migrate up": {exitUsage, "--store: "},
-		"migrate status --store mysql://u:secret@h/db":                   {exitUsage, "postgres://USER:PASSWORD@HOST:PORT/DATABASE"},
+		"migrate status --store oracle://u:secret@h/db":                  {exitUsage, "postgres://USER:PASSWORD@HOST:PORT/DATABASE"},
 		"migrate up --store sqlite:x":                                    {0, "nothing to do"},
 		"migrate status --store memory:":                                 {0, "nothing to do"},
 		"migrate up --store postgres://u:secret@h:port/db":               {1, "cannot be read"},

@@ -105,7 +105,7 @@ func TestAClusterKeepsItsIdentityAndPartitions(t *testing.T) {
 func TestOpenRefusesURLs(t *testing.T) {
 	for _, o := range []backend.Options{
 		options("", "memory:"),
-		options("mysql://me:secret@db/timerbus", "memory:"),
+		options("oracle://me:secret@db/timerbus", "memory:"),
 		options("memory:x", "memory:"),
 		options("sqlite:", "memory:"),
 		options("sqlite://host/x", "memory:"),
