@@ -85,27 +85,26 @@ func (s *Store) underClaim(
 		slices.SortFunc(round, func(a, b int) int { return cmp.Compare(claim(a).Shard, claim(b).Shard) })
 		for some := range slices.Chunk(round, maxRows) {
 			err := s.write(ctx, verb+" shards", func(c *conn) error {
-				held, err := c.lockClaims(ctx, some, claim)
+				stored, err := c.lockClaims(ctx, some, claim, key)
 				if err != nil {
 					return err
 				}
 				var args []any
 				for _, i := range some {
 					out[i] = fenced(verb, claim(i))
-					if held[i] {
-						_, k := item(i)
-						args = append(args, int64(claim(i).Shard), int64(k.DueAt), k.UUID[:])
+					if k, holds := stored[i]; holds {
+						if _, wanted := item(i); wanted.After(k) {
+							k = wanted
+						}
+						args = append(args, int64(claim(i).Shard), int64(k.DueAt), uuidOf(k.UUID))
 						out[i] = nil
 					}
 				}
 				if len(args) == 0 {
 					return nil
 				}
-				due, uuid := "t."+key+"_due", "t."+key+"_uuid"
-				// The assignments are executed in order, so the uuid, which needs the old due, is the first.
-				_, err = c.exec(ctx, "UPDATE "+list(len(args)/3, "s", "d", "u")+" STRAIGHT_JOIN shards t ON t.shard_id = k.s SET "+
-					uuid+" = IF(k.d > "+due+", k.u, IF(k.d = "+due+", greatest("+uuid+", k.u), "+uuid+")), "+
-					due+" = greatest("+due+", k.d)"+more, args...)
+				_, err = c.exec(ctx, "UPDATE "+list(len(args)/3, "s", "d", "u")+" STRAIGHT_JOIN shards t ON t.shard_id = k.s SET t."+
+					key+"_due = k.d, t."+key+"_uuid = k.u"+more, args...)
 				return err
 			})
 			if err != nil {
@@ -116,21 +115,24 @@ func (s *Store) underClaim(
 	return out, nil
 }
 
-// lockClaims locks the rows of claims that are the newest, and returns their places.
-func (c *conn) lockClaims(ctx context.Context, places []int, claim func(i int) store.Claim) (held map[int]bool, err error) {
+// lockClaims locks the rows of claims that are the newest, and returns a key of each, by its place.
+func (c *conn) lockClaims(
+	ctx context.Context, places []int, claim func(i int) store.Claim, key string,
+) (stored map[int]store.Key, err error) {
 	var args []any
 	for _, i := range places {
 		args = append(args, i, int64(claim(i).Shard), claim(i).Version, uuidOf(claim(i).Owner))
 	}
-	held = make(map[int]bool, len(places))
+	stored = make(map[int]store.Key, len(places))
 	err = c.each(ctx, func(rows *sql.Rows) error {
 		var place int
-		err := rows.Scan(&place)
-		held[place] = true
+		var k store.Key
+		err := rows.Scan(&place, &k.DueAt, (*uuidColumn)(&k.UUID))
+		stored[place] = k
 		return err
-	}, "SELECT k.p FROM "+list(len(places), "p", "s", "v", "o")+
+	}, "SELECT k.p, t."+key+"_due, t."+key+"_uuid FROM "+list(len(places), "p", "s", "v", "o")+
 		" STRAIGHT_JOIN shards t ON t.shard_id = k.s AND t.version = k.v AND t.owner = k.o FOR UPDATE", args...)
-	return held, err
+	return stored, err
 }
 
 func uuidOf(u timer.UUID) []byte { return slices.Clone(u[:]) }
