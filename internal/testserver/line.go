@@ -1,11 +1,13 @@
 package testserver
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,6 +22,13 @@ type Line struct {
 	conns  map[net.Conn]struct{}
 	refuse bool
 	hold   chan struct{} // if not nil, no bytes are forwarded until it is closed
+	loss   loss
+}
+
+// loss closes a connection on which the client sends text: before the server gets it, or when the server answers.
+type loss struct {
+	text   []byte
+	answer bool
 }
 
 // NewLine returns a line without connections. Close ends it.
@@ -88,12 +97,20 @@ func (l *Line) forward(client, server net.Conn) bool {
 		return false
 	}
 	l.conns[client], l.conns[server] = struct{}{}, struct{}{}
-	l.done.Go(func() { l.copy(client, server) })
-	l.done.Go(func() { l.copy(server, client) })
+	var lost atomic.Bool // the next answer is lost
+	l.done.Go(func() { l.copy(client, server, func([]byte) bool { return !lost.Load() }) })
+	l.done.Go(func() {
+		l.copy(server, client, func(data []byte) bool {
+			found, answer := l.loses(data)
+			lost.CompareAndSwap(false, found && answer)
+			return !found || answer
+		})
+	})
 	return true
 }
 
-func (l *Line) copy(to, from net.Conn) {
+// copy forwards data until one side ends, or pass returns false for data.
+func (l *Line) copy(to, from net.Conn, pass func(data []byte) bool) {
 	defer func() { _, _ = to.Close(), from.Close() }()
 	buffer := make([]byte, 64<<10)
 	for {
@@ -102,6 +119,9 @@ func (l *Line) copy(to, from net.Conn) {
 			<-hold
 		}
 		if n > 0 {
+			if !pass(buffer[:n]) {
+				return
+			}
 			if _, err := to.Write(buffer[:n]); err != nil {
 				return
 			}
@@ -135,6 +155,25 @@ func (l *Line) Heal() {
 		close(l.hold)
 		l.hold = nil
 	}
+}
+
+// Lose closes the connection on which the client next sends data that contains text: when the server answers, or, if answer
+// is false, before the server gets it. It happens once.
+func (l *Line) Lose(text string, answer bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.loss = loss{[]byte(text), answer}
+}
+
+func (l *Line) loses(data []byte) (found, answer bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.loss.text) == 0 || !bytes.Contains(data, l.loss.text) {
+		return false, false
+	}
+	answer = l.loss.answer
+	l.loss = loss{}
+	return true, answer
 }
 
 // Cut closes the connections. The client may connect again.
