@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -14,11 +15,15 @@ import (
 	"github.com/timerbus/timerbus/internal/store/relational"
 )
 
+// strictMode makes the server refuse a value that does not fit into its column, instead of cutting it.
+const strictMode = "STRICT_ALL_TABLES"
+
 // session are the settings of every connection. A statement that waits for a row lock ends after 5 s, and its transaction
 // runs again.
 var session = []string{
 	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-	"SET SESSION time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY', innodb_lock_wait_timeout = 5, autocommit = 1",
+	"SET SESSION time_zone = '+00:00', sql_mode = '" + strictMode + ",ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION', " +
+		"innodb_lock_wait_timeout = 5, autocommit = 1",
 }
 
 // The optimizers stop using ranges for long lists of shards at limits that differ. There are no such limits here.
@@ -27,8 +32,11 @@ var (
 	sessionMariaDB = "SET SESSION in_predicate_conversion_threshold = 0"
 )
 
-// connector opens connections with the settings of a session.
+// connector opens connections with the settings of a session. After a failover an address may lead to a replica for a while. Its
+// reads would be old: they could return claims that are no longer the newest, and timers that were deleted.
 type connector struct{ driver.Connector }
+
+var errReplica = errors.New("the server is read-only (a replica, or read_only): connect to the primary")
 
 // Connect implements driver.Connector.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -36,22 +44,41 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	execer, ok := conn.(driver.ExecerContext)
-	if !ok {
-		return nil, errors.Join(errors.New("the driver cannot execute statements"), conn.Close())
-	}
-	for _, statement := range session {
-		if _, err = execer.ExecContext(ctx, statement, nil); err != nil {
-			return nil, errors.Join(err, conn.Close())
-		}
-	}
-	if _, err = execer.ExecContext(ctx, sessionMySQL, nil); number(err) == unknownVariable {
-		_, err = execer.ExecContext(ctx, sessionMariaDB, nil)
-	}
-	if err != nil {
+	if err := prepare(ctx, conn); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
+}
+
+func prepare(ctx context.Context, conn driver.Conn) error {
+	both, ok := conn.(interface {
+		driver.ExecerContext
+		driver.QueryerContext
+	})
+	if !ok {
+		return errors.New("the driver cannot execute statements")
+	}
+	for _, statement := range session {
+		if _, err := both.ExecContext(ctx, statement, nil); err != nil {
+			return err
+		}
+	}
+	_, err := both.ExecContext(ctx, sessionMySQL, nil)
+	if number(err) == unknownVariable {
+		_, err = both.ExecContext(ctx, sessionMariaDB, nil)
+	}
+	if err != nil {
+		return err
+	}
+	rows, err := both.QueryContext(ctx, "SELECT 1 WHERE @@read_only IN ('0', 'OFF')", nil)
+	if err != nil {
+		return err
+	}
+	err = rows.Next(make([]driver.Value, 1))
+	if errors.Is(err, io.EOF) {
+		err = errReplica
+	}
+	return errors.Join(err, rows.Close())
 }
 
 // pool opens no connection before it is used.

@@ -2,6 +2,7 @@ package mysqlstore
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -18,24 +19,18 @@ import (
 // Options configure the store. Only URL has no default.
 type Options struct {
 	// URL is mysql://user:password@host:port/database. The port is 3306 if it is missing. Parameters: tls (true,
-	// skip-verify, preferred or false; default false), max_conns, and allow_unsafe (true or false).
+	// skip-verify, preferred or false; default false) and max_conns.
 	URL string
 	// MaxConns bounds the connections of this process, 2 to 1,000. Default 16. In addition, the process opens up to two for
 	// lists and counts, and one for reading the server's clock.
 	MaxConns int
 	// ConnectTimeout bounds one attempt to connect. Default 5 s.
 	ConnectTimeout time.Duration
-	// AllowUnsafe allows a server that may lose acknowledged timers in a power failure (innodb_flush_log_at_trx_commit is
-	// not 1), for tests. ?allow_unsafe=true in the URL has the same effect.
-	AllowUnsafe bool
 	// Logger gets events that are not part of a call's answer. By default nothing is logged.
 	Logger *slog.Logger
 }
 
-const (
-	wantURL         = "mysql://user:password@host:port/database"
-	unsafeParameter = "allow_unsafe"
-)
+const wantURL = "mysql://user:password@host:port/database"
 
 // config is the driver's configuration, and the options with defaults.
 type config struct {
@@ -50,8 +45,14 @@ func (c *config) where() string { return c.driver.Addr + "/" + c.driver.DBName }
 // config parses the URL. Its errors do not contain the password.
 func (o Options) config() (*config, error) {
 	at, err := url.Parse(o.URL)
-	if err != nil || at.Scheme != "mysql" || at.Hostname() == "" {
-		return nil, fmt.Errorf("open store: the address cannot be read, want %s", wantURL)
+	if bad, ok := errors.AsType[*url.Error](err); ok {
+		err = bad.Err // without the URL
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("open store: the address cannot be read, want %s: %w", wantURL, err)
+	case at.Scheme != "mysql" || at.Hostname() == "":
+		return nil, invalid("store", at.Redacted(), wantURL)
 	}
 	c := &config{Options: o, driver: mysql.NewConfig()}
 	c.driver.DBName = strings.TrimPrefix(at.Path, "/")
@@ -70,14 +71,8 @@ func (o Options) config() (*config, error) {
 			if c.MaxConns, err = strconv.Atoi(value); err != nil {
 				return nil, invalid(name, value, "2 to 1000")
 			}
-		case unsafeParameter:
-			allowed, err := strconv.ParseBool(value)
-			if err != nil {
-				return nil, invalid(name, value, "true or false")
-			}
-			c.AllowUnsafe = c.AllowUnsafe || allowed
 		default:
-			return nil, invalid("store", "parameter "+name, "tls, max_conns or "+unsafeParameter)
+			return nil, invalid("store", "parameter "+name, "tls or max_conns")
 		}
 	}
 	c.MaxConns = cmp.Or(c.MaxConns, 16)

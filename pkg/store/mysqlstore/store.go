@@ -60,7 +60,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.check(ctx, c.AllowUnsafe); err != nil {
+	if err := s.check(ctx); err != nil {
 		return nil, errors.Join(refused(c, err), s.closePools())
 	}
 	return s, nil
@@ -132,11 +132,11 @@ func (s *Store) findRoom(ctx context.Context) error {
 func refused(c *config, err error) error {
 	switch number(err) {
 	case accessDenied, noRightsDatabase:
-		return fmt.Errorf("open store %s: the server refuses user %q or its password, or its access to the database: %w",
-			c.where(), c.driver.User, err)
+		err = fmt.Errorf("the server refuses user %q or its password, or its access to the database: %w", c.driver.User, err)
 	case noDatabase:
-		return fmt.Errorf("open store %s: the database does not exist: CREATE DATABASE %s", c.where(), c.driver.DBName)
-	default:
-		return fmt.Errorf("open store %s: %w", c.where(), err)
+		err = fmt.Errorf("the database does not exist: create it, then run `%s`: %w", store.MigrateCommand, err)
+	case noTable:
+		err = fmt.Errorf("the schema is not complete: run `%s`: %w", store.MigrateCommand, err)
 	}
+	return fmt.Errorf("open store %s: %w", c.where(), err)
 }
