@@ -139,3 +139,22 @@ func list(n int, columns ...string) string {
 	}
 	return "(SELECT " + strings.Join(first, ", ") + strings.Repeat(" UNION ALL SELECT "+repeat("?", len(columns)), n-1) + ") k"
 }
+
+// union runs a query in parentheses for each of n items, several in one statement. Its first parameter is the place of the item,
+// args returns the others.
+func (c *conn) union(ctx context.Context, query string, n int, args func(place int) []any, read func(*sql.Rows) error) error {
+	for from := 0; from < n; from += unionParts {
+		parts := min(unionParts, n-from)
+		var values []any
+		for place := from; place < from+parts; place++ {
+			values = append(append(values, place), args(place)...)
+		}
+		if err := c.each(ctx, read, query+strings.Repeat(" UNION ALL "+query, parts-1), values...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unionParts is the number of queries in one statement. Planning makes longer statements slower for each part.
+const unionParts = 40

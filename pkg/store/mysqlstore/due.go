@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"strings"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -68,16 +67,29 @@ func (c *conn) firsts(ctx context.Context, spans []span) (map[shard.ID]timer.Mil
 		}
 		return firsts, nil
 	}
-	err := c.each(ctx, func(rows *sql.Rows) error {
-		var id, first sql.NullInt64
-		err := rows.Scan(&id, &first)
-		if _, asked := firsts[shard.ID(id.Int64)]; asked && first.Valid {
-			firsts[shard.ID(id.Int64)] = timer.Millis(first.Int64)
+	read := func(condition string, args ...any) error {
+		return c.each(ctx, func(rows *sql.Rows) error {
+			var id, first sql.NullInt64
+			err := rows.Scan(&id, &first)
+			if _, asked := firsts[shard.ID(id.Int64)]; asked && first.Valid {
+				firsts[shard.ID(id.Int64)] = timer.Millis(first.Int64)
+			}
+			return err
+		}, "SELECT shard_id, MIN(poll_at) FROM timers FORCE INDEX (timers_due) WHERE shard_id "+condition+" GROUP BY shard_id", args...)
+	}
+	if int(most-least) < 4*len(firsts) {
+		return firsts, read("BETWEEN ? AND ?", int64(least), int64(most))
+	}
+	ids := make([]any, 0, len(firsts))
+	for id := range firsts {
+		ids = append(ids, int64(id))
+	}
+	for some := range slices.Chunk(ids, maxRows) {
+		if err := read("IN ("+repeat("?", len(some))+")", some...); err != nil {
+			return nil, err
 		}
-		return err
-	}, "SELECT shard_id, MIN(poll_at) FROM timers FORCE INDEX (timers_due) WHERE shard_id BETWEEN ? AND ? GROUP BY shard_id",
-		int64(least), int64(most))
-	return firsts, err
+	}
+	return firsts, nil
 }
 
 const selectSpan = `(SELECT ? AS place, poll_at, uuid, revision, generation, attempts, updated_at, target
@@ -86,13 +98,13 @@ FROM timers FORCE INDEX (timers_due) WHERE shard_id = ? AND (poll_at > ? OR poll
 
 // rows reads spans, each in the order of its keys.
 func (c *conn) rows(ctx context.Context, spans []span, take func(place int, row store.DueRow)) error {
-	args := make([]any, 0, 9*len(spans))
-	for i := range spans {
-		s := &spans[i]
-		args = append(args, i, int64(s.claim.Shard), int64(s.after.DueAt), int64(s.after.DueAt), s.after.UUID[:],
-			int64(s.upto.DueAt), int64(s.upto.DueAt), s.upto.UUID[:], s.limit)
-	}
-	return c.each(ctx, func(rows *sql.Rows) error {
+	return c.union(ctx, selectSpan, len(spans), func(place int) []any {
+		s := &spans[place]
+		return []any{
+			int64(s.claim.Shard), int64(s.after.DueAt), int64(s.after.DueAt), s.after.UUID[:],
+			int64(s.upto.DueAt), int64(s.upto.DueAt), s.upto.UUID[:], s.limit,
+		}
+	}, func(rows *sql.Rows) error {
 		var place, attempts, target int64
 		var row store.DueRow
 		err := rows.Scan(&place, &row.DueAt, (*uuidColumn)(&row.Ref.UUID), &row.Revision, &row.Generation, &attempts,
@@ -102,7 +114,7 @@ func (c *conn) rows(ctx context.Context, spans []span, take func(place int, row 
 			take(int(place), row)
 		}
 		return err
-	}, strings.TrimSuffix(strings.Repeat(selectSpan+" UNION ALL ", len(spans)), " UNION ALL "), args...)
+	})
 }
 
 // Due implements store.Shards.

@@ -81,22 +81,18 @@ func (l *locked) readEnds(ctx context.Context, refs []store.Ref) error {
 	if err != nil {
 		return err
 	}
-	for _, ref := range refs {
-		err := l.conn.each(ctx, func(rows *sql.Rows) error {
-			t, _, err := l.conn.row(rows).Timer()
-			l.slots[ref].Ended = &t
+	return l.conn.union(ctx, selectEnd, len(refs), func(i int) []any { return []any{int64(refs[i].Shard), refs[i].UUID[:], int64(l.now)} },
+		func(rows *sql.Rows) error {
+			var place int64
+			t, _, err := l.conn.row(rows).Timer(&place)
+			l.slots[refs[place]].Ended = &t
 			return err
-		}, selectEnd, int64(ref.Shard), ref.UUID[:], int64(l.now))
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		})
 }
 
-var selectEnd = "SELECT " + dialect.EndColumns("h.") + ` FROM history h
+var selectEnd = "(SELECT ? AS place, " + dialect.EndColumns("h.") + ` FROM history h
 WHERE h.shard_id = ? AND h.uuid = ? AND h.outcome IN ('done', 'dead') AND h.expires_at > ?
-ORDER BY h.finished_at DESC, h.attempt DESC, h.generation DESC LIMIT 1`
+ORDER BY h.finished_at DESC, h.attempt DESC, h.generation DESC LIMIT 1)`
 
 func (c *conn) row(rows *sql.Rows) relational.SQLRow {
 	return relational.SQLRow{Rows: rows, Policies: &c.policies, Timeout: time.Millisecond}
@@ -174,21 +170,20 @@ func (c *conn) inserts(ctx context.Context, maxPacket int, begin, end string, n 
 
 // record writes attempts into history. A final outcome in history is not replaced.
 func (l *locked) record(ctx context.Context, attempts []*engine.Attempt) error {
-	for _, a := range attempts {
-		if !a.Recent {
-			continue
-		}
-		err := l.conn.each(ctx, func(rows *sql.Rows) error {
+	recent := slices.DeleteFunc(slices.Clone(attempts), func(a *engine.Attempt) bool { return !a.Recent })
+	err := l.conn.union(ctx, selectLastEnd, len(recent),
+		func(i int) []any { return []any{int64(recent[i].Ref.Shard), recent[i].Ref.UUID[:], int64(l.now)} },
+		func(rows *sql.Rows) error {
+			var place int
 			var last sql.NullInt64
-			err := rows.Scan(&last)
+			err := rows.Scan(&place, &last)
 			if last.Valid {
-				a.FinishedAt = max(a.FinishedAt, timer.Millis(last.Int64)+1)
+				recent[place].FinishedAt = max(recent[place].FinishedAt, timer.Millis(last.Int64)+1)
 			}
 			return err
-		}, selectLastEnd, int64(a.Ref.Shard), a.Ref.UUID[:], int64(l.now))
-		if err != nil {
-			return err
-		}
+		})
+	if err != nil {
+		return err
 	}
 	return l.conn.inserts(ctx, l.store.maxPacket, insertHistory, keepFinal, len(attempts), func(i int) ([]any, int) {
 		return l.conn.attemptArgs(attempts[i]), len(attempts[i].Timer.Payload)
@@ -196,9 +191,9 @@ func (l *locked) record(ctx context.Context, attempts []*engine.Attempt) error {
 }
 
 // selectLastEnd returns when the timer's last final outcome ended, among the hundred newest rows of its history.
-const selectLastEnd = `SELECT max(h.finished_at) FROM (SELECT outcome, expires_at, finished_at FROM history
+const selectLastEnd = `(SELECT ? AS place, max(h.finished_at) FROM (SELECT outcome, expires_at, finished_at FROM history
 	WHERE shard_id = ? AND uuid = ? ORDER BY generation DESC, attempt DESC LIMIT 100) h
-WHERE h.outcome IN ('done', 'dead') AND h.expires_at > ?`
+WHERE h.outcome IN ('done', 'dead') AND h.expires_at > ?)`
 
 // remove deletes rows.
 func (l *locked) remove(ctx context.Context, refs []store.Ref) error {
