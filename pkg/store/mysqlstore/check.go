@@ -68,7 +68,7 @@ func (s *server) refuse() error {
 // chosen.
 func (s *server) doubts() (out []string) {
 	if s.flush != 1 {
-		out = append(out, fmt.Sprintf("innodb_flush_log_at_trx_commit is %d: a power failure loses the timers acknowledged just before", s.flush))
+		out = append(out, fmt.Sprintf("innodb_flush_log_at_trx_commit is %d: a power failure loses the last timers", s.flush))
 	}
 	if s.binlog && s.syncBinlog != 1 {
 		out = append(out, fmt.Sprintf("sync_binlog is %d: after a crash of the server, replicas may lack the last timers", s.syncBinlog))

@@ -17,6 +17,7 @@ import (
 
 // TestOpenRefuses: each error is one line that names the server and the problem, and does not contain the password.
 func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
 	newest, err := known()
 	if err != nil {
 		t.Fatal(err)
@@ -97,8 +98,6 @@ func nobodyListens(t *testing.T) string {
 }
 
 // TestAReadOnlyServerIsRefused changes a setting of the whole server, so it does not run in parallel.
-//
-//nolint:paralleltest // see above
 func TestAReadOnlyServerIsRefused(t *testing.T) {
 	for _, name := range []string{"mysql", "mariadb"} {
 		t.Run(name, func(t *testing.T) {
@@ -154,8 +153,6 @@ func TestServersThatCannotBeUsedAreRefused(t *testing.T) {
 }
 
 // TestOpenWarns changes a setting of the whole server, so it does not run in parallel.
-//
-//nolint:paralleltest // see above
 func TestOpenWarns(t *testing.T) {
 	for _, name := range []string{"mysql", "mariadb"} {
 		t.Run(name, func(t *testing.T) {
@@ -177,6 +174,7 @@ func TestOpenWarns(t *testing.T) {
 
 // TestMigrate migrates an empty database from several processes at the same time, and then again, which changes nothing.
 func TestMigrate(t *testing.T) {
+	t.Parallel()
 	newest, err := known()
 	if err != nil {
 		t.Fatal(err)
@@ -212,6 +210,7 @@ func TestMigrate(t *testing.T) {
 
 // TestAMigrationThatStoppedContinues: the servers commit after every statement, so a migration may end in the middle.
 func TestAMigrationThatStoppedContinues(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
 		execute(t, inside, "DELETE FROM "+migrationsTable+" WHERE version_id > 0", "DROP TABLE room", "DROP TABLE history", "DELETE FROM schema_support")
@@ -224,6 +223,7 @@ func TestAMigrationThatStoppedContinues(t *testing.T) {
 
 // TestMigrateReportsAnObstacle: the error names it, and does not advise to run the migration.
 func TestMigrateReportsAnObstacle(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, address string) {
 		taken := newDatabase(t, address)
 		execute(t, taken, "CREATE TABLE schema_support (one INT)")

@@ -2,6 +2,7 @@ package mysqlstore
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"net/url"
 	"sync"
@@ -79,6 +80,7 @@ func (o *outage) revision(t *testing.T, p store.Put) timer.Revision {
 
 // TestALostConnectionIsReportedCorrectly: ErrOutcomeUnknown if the commit may have happened, else ErrUnavailable.
 func TestALostConnectionIsReportedCorrectly(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, address string) {
 		o := newOutage(t, address)
 		there := putOf("there")
@@ -127,6 +129,7 @@ func TestALostConnectionIsReportedCorrectly(t *testing.T) {
 }
 
 func TestAServerThatIsGoneIsUnavailableUntilItIsBack(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, address string) {
 		o := newOutage(t, address)
 		p := putOf("a")
@@ -150,6 +153,7 @@ func TestAServerThatIsGoneIsUnavailableUntilItIsBack(t *testing.T) {
 }
 
 func TestAContextThatEndsDuringACall(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, address string) {
 		o := newOutage(t, address)
 		there := putOf("there")
@@ -188,6 +192,7 @@ func TestAContextThatEndsDuringACall(t *testing.T) {
 // TestADeadlockRunsAgain: another transaction locks two rows in the opposite order, and the server rolls back the one that has
 // changed less, which is the store's.
 func TestADeadlockRunsAgain(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
 		s := openStore(t, inside)
@@ -217,16 +222,8 @@ func TestADeadlockRunsAgain(t *testing.T) {
 		lock(second)
 		done := make(chan error, 1)
 		go func() { done <- write(t.Context(), s, updateOf(first, 8), updateOf(second, 9)) }()
-		for locked := false; !locked; { // by the store, which then waits for the second
-			rows, err := watcher.QueryContext(t.Context(), "SELECT 1 FROM timers WHERE shard_id = ? AND uuid = ? FOR UPDATE SKIP LOCKED",
-				int64(first.Ref.Shard), first.Ref.UUID[:])
-			if err != nil {
-				t.Fatal(err)
-			}
-			locked = !rows.Next()
-			if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-				t.Fatal(err)
-			}
+		for lockable(t, watcher, first) { // until the store has locked the first row; then it waits for the second
+			time.Sleep(time.Millisecond)
 		}
 		lock(first) // the deadlock
 		run("COMMIT")
@@ -241,8 +238,25 @@ func TestADeadlockRunsAgain(t *testing.T) {
 	})
 }
 
+// lockable reports whether no transaction has locked a row.
+func lockable(t *testing.T, db *sql.DB, p store.Put) bool {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), "SELECT 1 FROM timers WHERE shard_id = ? AND uuid = ? FOR UPDATE SKIP LOCKED",
+		int64(p.Ref.Shard), p.Ref.UUID[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	found := rows.Next()
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
 // TestConcurrentBatchesAreAllAnswered: several writers update, delete and create the same timers, in different orders.
 func TestConcurrentBatchesAreAllAnswered(t *testing.T) {
+	t.Parallel()
 	eachServer(t, func(t *testing.T, address string) {
 		s := openStore(t, migrated(t, address))
 		const timers, writers, each = 40, 4, 25
@@ -283,6 +297,7 @@ func TestConcurrentBatchesAreAllAnswered(t *testing.T) {
 // TestConflictsRunAgain: which errors of the server a transaction is repeated for, and which commits are known not to have
 // happened.
 func TestConflictsRunAgain(t *testing.T) {
+	t.Parallel()
 	for n, want := range map[uint16]bool{deadlock: true, lockWaitTimeout: true, duplicateKey: true, recordChanged: true, dataTooLong: false} {
 		if got := again(serverError(n)); got != want {
 			t.Errorf("error %d: run again: %t, want %t", n, got, want)

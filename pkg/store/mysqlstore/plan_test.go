@@ -33,6 +33,7 @@ func handlerReads(t *testing.T, s *Store) (n int) {
 
 // TestPollsReadFewRows: what a poll reads depends on the polled shards and the rows that it returns, not on the pending rows.
 func TestPollsReadFewRows(t *testing.T) {
+	t.Parallel()
 	const shards, each = 64, 100
 	eachServer(t, func(t *testing.T, address string) {
 		s := openStore(t, migrated(t, address))
