@@ -290,15 +290,17 @@ fuzz: ## Run every fuzz target for a short while (FUZZTIME=10s each)
 	done
 
 .PHONY: bench
-# STORE=postgres measures first that store alone, then the service on it; STORE=dynamodb counts requests and capacity units.
-# BUS compares buses, such as nats,kafka or nats3,kafka3: first the buses alone, then the service on PostgreSQL with each.
-BUSES = $(or $(BUS),$(if $(filter postgres,$(STORE)),nats))
-bench: $(if $(filter-out embedded,$(STORE)),bench-$(STORE)) $(if $(BUS),bench-bus) $(if $(filter dynamodb,$(STORE)),,bench-service) ## Measure the service and compare it with the aims (SHORT=1: under a minute; STORE=postgres or dynamodb; BUS=nats,kafka; ROUNDS, ARGS)
+# STORE=postgres, mysql or mariadb measures first that store alone, then the service on it; STORE=dynamodb counts requests and
+# capacity units. BUS compares buses, such as nats,kafka or nats3,kafka3: first the buses alone, then the service on PostgreSQL
+# with each.
+BUSES = $(or $(BUS),$(if $(filter-out embedded dynamodb,$(STORE)),nats))
+bench_store = $(if $(filter mysql mariadb,$(STORE)),$(STORE),postgres)
+bench: $(if $(filter-out embedded,$(STORE)),bench-$(STORE)) $(if $(BUS),bench-bus) $(if $(filter dynamodb,$(STORE)),,bench-service) ## Measure the service and compare it with the aims (SHORT=1: under a minute; STORE=postgres, mysql, mariadb or dynamodb; BUS=nats,kafka; ROUNDS, ARGS)
 
 .PHONY: bench-service
 bench-service: build $(if $(BUSES),testenv)
 	@go build -C benchmark -o ../bin/timerbus-benchmark .
-	@exec bin/timerbus-benchmark -testenv $(TESTENV) $(if $(BUSES),-setup postgres+$(subst $(comma),$(comma)postgres+,$(BUSES))) $(if $(SHORT),-short) $(if $(ROUNDS),-rounds $(ROUNDS)) $(ARGS)
+	@exec bin/timerbus-benchmark -testenv $(TESTENV) $(if $(BUSES),-setup $(bench_store)+$(subst $(comma),$(comma)$(bench_store)+,$(BUSES))) $(if $(SHORT),-short) $(if $(ROUNDS),-rounds $(ROUNDS)) $(ARGS)
 
 # Go benchmarks as a table: each benchmark's name without its first word, then its reported metrics.
 metrics = awk '/^Benchmark/ { sub(/^Benchmark/, "", $$1); sub(/-[0-9]+$$/, "", $$1); printf "%-40s", $$1; \
@@ -311,6 +313,13 @@ bench-postgres: testenv ## Measure PostgreSQL as a store: writes, polls and outc
 	@$(TESTENV) --need postgres -- bash -euo pipefail -c " \
 		go test -p 1 -run '^$$' -bench '^Benchmark(PlainInsert|Put|FinishDone)$$' -benchtime 60000x ./pkg/store/postgresstore; \
 		go test -p 1 -run '^$$' -bench '^BenchmarkDue$$' -benchtime 100x ./pkg/store/postgresstore" | $(metrics)
+
+.PHONY: bench-mysql bench-mariadb
+bench-mysql bench-mariadb: bench-%: testenv ## Measure MySQL or MariaDB as a store, and PostgreSQL in the same run: writes, row checks, polls and outcomes
+	@$(say) '$* and PostgreSQL as stores'
+	@$(TESTENV) --need $*,postgres -- bash -euo pipefail -c " \
+		go test -p 1 -run '^$$' -bench '^Benchmark(Put|FinishDone|Current)$$/^($*|postgres)$$' -benchtime 60000x ./pkg/store/postgresstore ./pkg/store/mysqlstore; \
+		go test -p 1 -run '^$$' -bench '^BenchmarkDue$$/./^($*|postgres)$$' -benchtime 100x ./pkg/store/postgresstore ./pkg/store/mysqlstore" | $(metrics)
 
 .PHONY: bench-lists
 # Filling the stores takes most of the time. Each line is one kind of list, with the durations of polls (due), pages and counts.

@@ -47,6 +47,11 @@ func playRound(ctx context.Context, o *options, on *setup, stderr io.Writer) (_ 
 		}
 		defer func() { err = errors.Join(err, started.stop()) }()
 		r.servers = started.addresses
+		if on.prepare != nil {
+			if err := on.prepare(ctx, r.servers); err != nil {
+				return nil, err
+			}
+		}
 	}
 	receiver, err := start("the receiver", o.binary, nil, "bench", "receive", "--listen", "127.0.0.1:0")
 	if err != nil {
