@@ -141,7 +141,7 @@ func list(n int, columns ...string) string {
 }
 
 // union runs a query in parentheses for each of n items, several in one statement. Its first parameter is the place of the item,
-// args returns the others.
+// args returns the other parameters of a part.
 func (c *conn) union(ctx context.Context, query string, n int, args func(place int) []any, read func(*sql.Rows) error) error {
 	for from := 0; from < n; from += unionParts {
 		parts := min(unionParts, n-from)
