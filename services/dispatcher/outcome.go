@@ -61,7 +61,8 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 		s.metrics.postponed.Inc()
 	case store.FinishDead:
 		s.metrics.dead.Inc()
-		if result == applied { // if it is not known which write removed the row, the scheduler publishes the outbox entry
+		// Otherwise it is not known which write removed the row, and the scheduler publishes the outbox entry.
+		if result == applied {
 			s.publishDeadTimer(d, &f)
 		}
 	}
@@ -120,8 +121,8 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 	return f
 }
 
-// publishResult publishes the result event of an attempt. A result that is too large for the bus is not published,
-// because its outcome must not wait for it.
+// publishResult publishes the result event of an attempt. If the bus refuses the event as too large, publishResult skips
+// it, because the outcome of the attempt must be written nevertheless.
 func (s *Service) publishResult(d *delivery, r *attemptResult, f *store.Finish) error {
 	result := event.Result{
 		Namespace: d.row.Namespace, TimerID: d.row.ID, Generation: d.row.Generation.String(),
@@ -224,11 +225,13 @@ type writeResult int
 const (
 	// applied: the write was applied. After done and dead the row is gone.
 	applied writeResult = iota + 1
-	// missed: the row did not match the guard. If an earlier try was applied, another write followed it.
+	// missed: this write is not in the row. Another write changed or removed the row, or the row already has a result of
+	// this attempt.
 	missed
 	// rowGone: the row is gone, removed by this write or by another.
 	rowGone
-	// gaveUp: ctx ended first, or, for a delivery without a call, the store was lost. The write may have been applied.
+	// gaveUp: there was no final answer before ctx ended or the store was closed; or the delivery has no trusted time; or
+	// the store was lost and the write does not wait for it. The write may have been applied.
 	gaveUp
 )
 
@@ -250,9 +253,9 @@ type finishJob struct {
 	done   chan struct{}
 }
 
-// writeOutcome writes one outcome by compare-and-set, and repeats it until the answer is final (I2). A repetition has
-// the same next revision, and its guard matches only a row that this delivery has written or read. So it misses if an
-// earlier try was applied, and nothing is written twice.
+// writeOutcome writes one outcome by compare-and-set, and repeats it until the answer is final (I2). Every try writes the
+// same next revision, and its guard matches only the state before this write. If an earlier try was applied, the next one
+// misses, so nothing is written twice.
 //
 // If the store is lost, the outcome of a call waits for it. Postponements and attempts without a call do not wait:
 // writeOutcome gives up, the session returns the message, and another process delivers it.
@@ -315,7 +318,8 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 	}
 	*unknown = true
 	if f.Next == 0 {
-		return 0, retryLater // nothing to read: a missing row or the repetition gives the answer
+		// The write has no revision to look for. The next try removes the row, or finds that there is none.
+		return 0, retryLater
 	}
 	if row, ok := s.reread(ctx, d, waitIfLost); ok && row.Matches(f.Next) {
 		s.recordApplied(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
@@ -339,7 +343,7 @@ func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Fin
 	case d.unconfirmedRevision != 0 && f.If.Revision != 0 && row.Matches(d.unconfirmedRevision):
 		// An earlier write whose answer was lost is in the row.
 		if d.resultUnconfirmed {
-			return missed, noRetry // the result is final for this attempt
+			return missed, noRetry // the row has a result of this attempt, which this write must not replace
 		}
 		// Its revision becomes the known one.
 		d.knownRevision, d.knownDueAt, d.unconfirmedRevision = row.Timer.Revision, row.Timer.DueAt, 0

@@ -11,7 +11,8 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"
 )
 
-// command is one create, update or delete, over HTTP or the topic. Only its revision is missing.
+// command is one create, update or delete, over HTTP or the topic. The store's operation also needs a revision, which op
+// adds.
 type command struct {
 	verb      event.Verb
 	namespace store.Namespace
@@ -31,7 +32,7 @@ type origin struct {
 	uncertain bool
 	// correlationID is used for a create without one in its body.
 	correlationID string
-	// trace is used for a create, and for an update that replaces the headers, which store it.
+	// trace is stored in the timer's headers, so only a create and an update that replaces the headers use it.
 	trace event.Trace
 }
 
@@ -50,8 +51,9 @@ func (o *origin) requireCertain() error {
 	return nil
 }
 
-// prepare reads a command's body and adds the defaults of the namespace. It returns a refusal, or the store's error if
-// the namespace could not be looked up. After an error, the command names its timer if that was read.
+// prepare reads a command's body and adds the defaults of the namespace. Its error is a refusal, or the store's error
+// if the lookup of the namespace failed. If prepare fails after it has decoded the body, the command still has the
+// namespace and the timer id.
 func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, from origin) (command, error) {
 	c := command{verb: verb}
 	if len(body) > s.cfg.BodyLimit {

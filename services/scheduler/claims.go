@@ -79,7 +79,8 @@ func (o *session) missing(now timer.Millis) []shard.ID {
 	return ids
 }
 
-// lookForShards requests a claim if shards may be missing: namespaces were added, or shards were lost.
+// lookForShards checks for missing shards if namespaces were added or shards were lost, and requests a claim if there are
+// any.
 func (o *session) lookForShards(now timer.Millis) {
 	layout := o.config.Directory.Layout()
 	if layout == o.layout && len(o.fencedAt) == 0 {
@@ -93,7 +94,7 @@ func (o *session) lookForShards(now timer.Millis) {
 }
 
 // recentlyFenced reports whether the shard was recently lost to a newer claim. Such a shard is not claimed immediately,
-// so that two owners do not take it from one to the other repeatedly. It is claimed later, because a shard must have an
+// so that two sessions do not take the shard from each other repeatedly. It is claimed later, because a shard must have an
 // owner as long as the bus assigns the partition to this process.
 func (o *session) recentlyFenced(id shard.ID, now timer.Millis) bool {
 	at, fenced := o.fencedAt[id]

@@ -11,13 +11,15 @@ import (
 
 // Limits are the bounds of a dispatcher. The numbers in the comments are the defaults.
 type Limits struct {
-	// Concurrency bounds the concurrent deliveries: 2,048. One namespace holds at most three quarters of them.
+	// Concurrency is the number of slots: 2,048. A delivery holds one from its row check until its attempt has a result.
+	// One namespace holds at most three quarters of them.
 	Concurrency int
 	// Room bounds the deliveries between row check and acknowledgement, including those whose outcome, postponement or
 	// lease is being written: 2 × Concurrency.
 	Room int
-	// RoomBytes bounds the payloads and headers of the same deliveries: 256 MiB. At the bound no more rows are read, so
-	// one Batch of rows may exceed it. A callback or an event that is being sent needs a second copy.
+	// RoomBytes bounds the payloads and headers of the same deliveries: 256 MiB. The queue
+	// checks the bound before each batch of row checks, so the rows of one Batch may exceed it. While a payload is being
+	// sent, a second copy is in memory, which RoomBytes does not count.
 	RoomBytes int
 	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 4 × Concurrency, at most 1,280.
 	// It may be below Concurrency, because the messages of leased deliveries are acknowledged.
@@ -35,11 +37,12 @@ type Limits struct {
 	// later start: 4. While the timers of a group get results or leases, groups grow, to at most 16 times GroupSize. The
 	// last two starts before a timer is parked are isolated.
 	GroupSize, LaterInGroup int
-	// LeaseAfter is the age at which the row of a delivery is leased: 2 s. It is also the interval at which the wait of
+	// LeaseAfter is how long an attempt runs before its row is leased: 2 s. It is also the interval at which the wait of
 	// unacknowledged messages is extended, so it must be well below bus.AckWait.
 	LeaseAfter time.Duration
 	// HoldFor is how long a message waits in this process for a slot, a quarantined group or a permit: 10 s. Then its row
-	// is postponed, so that another process can take it. If Batch deliveries are already being postponed, it waits longer.
+	// is postponed, so that another process can take it. A message that waits for a permit waits longer while as many
+	// deliveries as Batch allows are being postponed.
 	HoldFor time.Duration
 	// HostLimit bounds the concurrent callbacks to one host and port of a namespace whose settings are not known: 64.
 	HostLimit int
@@ -55,8 +58,8 @@ type Limits struct {
 	MaxPostpone time.Duration
 	// IdleHosts bounds the hosts without calls whose state is kept: 4,096. Hosts with calls are bounded by Concurrency.
 	IdleHosts int
-	// CircuitAfter is the number of consecutive callbacks of one namespace without any answer after which a host's
-	// circuit opens for that namespace: 20. CircuitOpenFor is the time until one callback tries the host again: 10 s.
+	// A host's circuit opens for a namespace after CircuitAfter consecutive callbacks of that namespace without an
+	// answer: 20. CircuitOpenFor is the time until one callback tries the host again: 10 s.
 	CircuitAfter   int
 	CircuitOpenFor time.Duration
 }
@@ -69,7 +72,8 @@ type Limits struct {
 // call has ended. Namespaces get slots by round robin.
 //
 // The event names the target, so a row is usually read once: when its delivery has a slot and a permit. A row is read
-// before there is a permit if the event has no target, or if the circuit is open: then the timer's retry policy decides.
+// without a permit in two cases: the event has no target; or the circuit is open, and the retry policy in the row decides
+// whether the timer is postponed or its attempt fails.
 // It may be read again after it has waited in quarantine or for a permit.
 type Queue struct {
 	limits Limits
@@ -100,7 +104,7 @@ func New(limits *Limits) *Queue {
 	return q
 }
 
-// Offer adds a ticket and returns nil. If the same state is already in the queue, it returns that ticket instead. It
+// Offer adds a ticket and returns nil. If the queue already has a ticket of the same state, Offer returns that one. It
 // drops a ticket that arrives after the end of its session, because the bus redelivers its message.
 func (q *Queue) Offer(t *Ticket, now timer.Millis, elapsed time.Duration) (running *Ticket) {
 	if q.closed || t.Session.ended {
@@ -194,7 +198,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	q.hosts.paused = false
 	if len(q.quarantine.waiting) > 0 && (!q.quarantine.othersNext || !others()) {
 		group, wait, retry := q.nextGroup(limit)
-		// The ticket that must run alone also waits for the end of postponements.
+		// A ticket that must run alone waits until the running postponements are written, so no new ones begin.
 		q.hosts.paused = wait && len(group) == 0
 		if retry > 0 {
 			r.limitWait(retry - elapsed + time.Millisecond)
@@ -357,8 +361,9 @@ func (q *Queue) EndAttempt(t *Ticket, result Result, elapsed time.Duration) (hos
 	return host, changed
 }
 
-// Lease records that the row is leased, now with another revision, or that it has changed (revision 0). In both cases
-// the messages may be acknowledged, and isolated deliveries no longer wait for this one.
+// Lease records that this delivery has leased the row, which gave the row a new revision, or that another writer has
+// changed the row (revision 0). In both cases the messages may be acknowledged, and isolated deliveries no longer wait
+// for this one.
 func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 	if revision != 0 {
 		q.remember(t, State{t.UUID, revision})
@@ -495,7 +500,8 @@ func (q *Queue) InRoom() int { return q.room }
 // Hosts returns the host counts.
 func (q *Queue) Hosts() HostCounts { return q.hosts.counts() }
 
-// Changed reports whether Decide may return another decision since the last call of Changed.
+// Changed reports whether the queue has changed since the last call of Changed, so that Decide may return another
+// decision.
 func (q *Queue) Changed() bool {
 	changed := q.changed
 	q.changed = false

@@ -22,14 +22,14 @@ type sweep struct {
 	// found has the rows to publish, at most 2 × SweepPublish. tooMany: there were more than SweepPublish.
 	found   []store.DueRow
 	tooMany bool
-	// rowsRead counts the rows that it has read, queued those that it has queued for publication.
+	// rowsRead counts the rows that the sweep has read. queued counts the rows that it has queued for publication.
 	rowsRead, queued int
 }
 
 // shardSweep is the part of a sweep in one shard.
 type shardSweep struct {
 	claim store.Claim
-	// It covers the keys after from, up to upto.
+	// The sweep reads the keys k of this shard with from < k ≤ upto.
 	from, upto store.Key
 	// cursor is the shard's read cursor (R) at the start of the sweep. Beyond it, the sweep reads one page.
 	cursor store.Key
@@ -54,13 +54,14 @@ func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 	return min(configured*time.Duration(p.sweep.rowsRead+sweepPage)/sweepPage, 5*configured)
 }
 
-// SweepStart begins a sweep and returns its first query. The caller must have passed the ack floor to Floor before.
+// SweepStart begins a sweep and returns its first query. The caller must first call Floor with the
+// present ack floor.
 //
-// In each shard, a sweep begins at the sweep floor, before which the last sweep left no row. Every FullSweep it begins at
-// the first key, because a write that takes longer than SweepMargin may add a row before the floor (I4). It reads up to
-// R, and one page of the overdue rows after R. Such rows mean that a hint was lost, so their shard is polled immediately.
-// If the last poll of the shard was cut, such rows are expected, and the sweep ends at R. Idle shards are omitted, because
-// they are polled instead.
+// In each shard, a sweep begins at the sweep floor, before which the last sweep left no row. Once in each FullSweep
+// interval it begins at the first key, because a write that takes longer than SweepMargin may add a row before the
+// sweep floor (I4). It reads up to R, and one page of the overdue rows after R. Such rows mean that a hint was lost, so
+// their shard is polled immediately. If the last poll of the shard stopped at a limit, such rows are expected, and the
+// sweep ends at R. Idle shards are omitted, because they are polled instead.
 func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
 	p.removePassed(now)
 	p.ticks++
@@ -164,7 +165,7 @@ func (p *Partition) classifyOverdue(s *ownedShard, row *store.DueRow) {
 			p.addCandidate(row)
 		}
 	case p.removedSince(p.sweep.startTick, state):
-		// The row was read before its outcome was written. Otherwise it is overdue in the next sweep, too.
+		// The sweep probably read the row before its outcome was written. If not, the next sweep finds the row again.
 		return
 	case row.Key().After(s.read):
 		p.pollBy(s, now)
@@ -196,9 +197,9 @@ func (w *sweep) trim(limit int) {
 	w.found = w.found[:min(limit, len(w.found))]
 }
 
-// finishSweep queues the rows to publish, and moves the sweep floors. It also removes states from the in-flight set
-// whose rows the sweep has not found. Otherwise one message that is never acknowledged would block the ack floor, and the
-// states published after it would fill the set.
+// finishSweep queues the rows to publish, and moves the sweep floors. From the in-flight set it also removes the
+// states whose rows the sweep has not found. Without this, while one message that is never acknowledged blocks the ack
+// floor, the states published after that message would fill the set.
 func (p *Partition) finishSweep() {
 	p.sweep.running = false
 	oldest := p.oldestRead()
@@ -236,9 +237,10 @@ func (p *Partition) finishSweep() {
 	p.markIdle()
 }
 
-// moveSweepFloors sets where the next sweep begins in each shard: before the first row that this sweep found, but not
-// after the end of the range that it read, and not later than SweepMargin before its start. A row that is committed later
-// is due later than that (I6), unless its write took longer than SweepMargin: such rows are found by a full sweep.
+// moveSweepFloors sets where the next sweep begins in each shard: before the first row that this sweep found, but at
+// most at the end of the range that it read, and at least SweepMargin before the time at which it started. A row that
+// is committed later is due later than that (I6), unless its write took longer than SweepMargin: such rows are found by
+// a full sweep.
 func (p *Partition) moveSweepFloors() {
 	limit := p.sweep.now.Add(-p.limits.SweepMargin)
 	for id, w := range p.sweep.shards {
