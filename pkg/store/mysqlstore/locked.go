@@ -90,8 +90,10 @@ func (l *locked) readEnds(ctx context.Context, refs []store.Ref) error {
 		})
 }
 
+const unexpiredEnd = "h.outcome IN ('done', 'dead') AND h.expires_at > ?"
+
 var selectEnd = "(SELECT ? AS place, " + dialect.EndColumns("h.") + ` FROM history h
-WHERE h.shard_id = ? AND h.uuid = ? AND h.outcome IN ('done', 'dead') AND h.expires_at > ?
+WHERE h.shard_id = ? AND h.uuid = ? AND ` + unexpiredEnd + `
 ORDER BY h.finished_at DESC, h.attempt DESC, h.generation DESC LIMIT 1)`
 
 func (c *conn) row(rows *sql.Rows) relational.SQLRow {
@@ -171,29 +173,29 @@ func (c *conn) inserts(ctx context.Context, maxPacket int, begin, end string, n 
 // record writes attempts into history. A final outcome in history is not replaced.
 func (l *locked) record(ctx context.Context, attempts []*engine.Attempt) error {
 	recent := slices.DeleteFunc(slices.Clone(attempts), func(a *engine.Attempt) bool { return !a.Recent })
-	err := l.conn.union(ctx, selectLastEnd, len(recent),
-		func(i int) []any { return []any{int64(recent[i].Ref.Shard), recent[i].Ref.UUID[:], int64(l.now)} },
-		func(rows *sql.Rows) error {
+	for some := range slices.Chunk(recent, maxRows) {
+		args := make([]any, 0, 3*len(some)+1)
+		for i, a := range some {
+			args = append(args, i, int64(a.Ref.Shard), a.Ref.UUID[:])
+		}
+		err := l.conn.each(ctx, func(rows *sql.Rows) error {
 			var place int
-			var last sql.NullInt64
+			var last timer.Millis
 			err := rows.Scan(&place, &last)
-			if last.Valid {
-				recent[place].FinishedAt = max(recent[place].FinishedAt, timer.Millis(last.Int64)+1)
-			}
+			some[place].FinishedAt = max(some[place].FinishedAt, last+1)
 			return err
-		})
-	if err != nil {
-		return err
+		}, "SELECT h.p, max(h.finished_at) FROM (SELECT k.p, h.outcome, h.expires_at, h.finished_at, "+
+			"row_number() OVER (PARTITION BY k.p ORDER BY h.generation DESC, h.attempt DESC) n FROM "+list(len(some), "p", "s", "u")+
+			" STRAIGHT_JOIN history h ON h.shard_id = k.s AND h.uuid = k.u) h WHERE h.n <= 100 AND "+unexpiredEnd+" GROUP BY h.p",
+			append(args, int64(l.now))...)
+		if err != nil {
+			return err
+		}
 	}
 	return l.conn.inserts(ctx, l.store.maxPacket, insertHistory, keepFinal, len(attempts), func(i int) ([]any, int) {
 		return l.conn.attemptArgs(attempts[i]), len(attempts[i].Timer.Payload)
 	})
 }
-
-// selectLastEnd returns when the timer's last final outcome ended, among the hundred newest rows of its history.
-const selectLastEnd = `(SELECT ? AS place, max(h.finished_at) FROM (SELECT outcome, expires_at, finished_at FROM history
-	WHERE shard_id = ? AND uuid = ? ORDER BY generation DESC, attempt DESC LIMIT 100) h
-WHERE h.outcome IN ('done', 'dead') AND h.expires_at > ?)`
 
 // remove deletes rows.
 func (l *locked) remove(ctx context.Context, refs []store.Ref) error {
