@@ -27,11 +27,16 @@ func (s *Store) Claim(ctx context.Context, now timer.Millis, owner store.Owner, 
 	out := make([]store.Claimed, len(shards))
 	for _, round := range engine.Rounds(engine.Places(shards), func(i int) shard.ID { return shards[i] }) {
 		slices.SortFunc(round, func(a, b int) int { return cmp.Compare(shards[a], shards[b]) })
-		for some := range slices.Chunk(round, maxRows) {
-			err := s.write(ctx, "claim shards", func(c *conn) error { return c.claim(ctx, now, owner, shards, some, out) })
-			if err != nil {
-				return nil, err
+		err := s.write(ctx, "claim shards", func(c *conn) error {
+			for some := range slices.Chunk(round, maxRows) {
+				if err := c.claim(ctx, now, owner, shards, some, out); err != nil {
+					return err
+				}
 			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
@@ -83,36 +88,47 @@ func (s *Store) underClaim(
 	claim := func(i int) store.Claim { c, _ := item(i); return c }
 	for _, round := range engine.Rounds(engine.Places(out), func(i int) shard.ID { return claim(i).Shard }) {
 		slices.SortFunc(round, func(a, b int) int { return cmp.Compare(claim(a).Shard, claim(b).Shard) })
-		for some := range slices.Chunk(round, maxRows) {
-			err := s.write(ctx, verb+" shards", func(c *conn) error {
-				stored, err := c.lockClaims(ctx, some, claim, key)
-				if err != nil {
+		err := s.write(ctx, verb+" shards", func(c *conn) error {
+			for some := range slices.Chunk(round, maxRows) {
+				if err := c.raise(ctx, verb, key, more, some, item, out); err != nil {
 					return err
 				}
-				var args []any
-				for _, i := range some {
-					out[i] = fenced(verb, claim(i))
-					if k, holds := stored[i]; holds {
-						if _, wanted := item(i); wanted.After(k) {
-							k = wanted
-						}
-						args = append(args, int64(claim(i).Shard), int64(k.DueAt), uuidOf(k.UUID))
-						out[i] = nil
-					}
-				}
-				if len(args) == 0 {
-					return nil
-				}
-				_, err = c.exec(ctx, "UPDATE "+list(len(args)/3, "s", "d", "u")+" STRAIGHT_JOIN shards t ON t.shard_id = k.s SET t."+
-					key+"_due = k.d, t."+key+"_uuid = k.u"+more, args...)
-				return err
-			})
-			if err != nil {
-				return nil, err
 			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// raise does this for the items at the given places, and sets their answers.
+func (c *conn) raise(
+	ctx context.Context, verb, key, more string, places []int, item func(i int) (store.Claim, store.Key), out []error,
+) error {
+	claim := func(i int) store.Claim { c, _ := item(i); return c }
+	stored, err := c.lockClaims(ctx, places, claim, key)
+	if err != nil {
+		return err
+	}
+	var args []any
+	for _, i := range places {
+		out[i] = fenced(verb, claim(i))
+		if k, holds := stored[i]; holds {
+			if _, wanted := item(i); wanted.After(k) {
+				k = wanted
+			}
+			args = append(args, int64(claim(i).Shard), int64(k.DueAt), uuidOf(k.UUID))
+			out[i] = nil
+		}
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	_, err = c.exec(ctx, "UPDATE "+list(len(args)/3, "s", "d", "u")+" STRAIGHT_JOIN shards t ON t.shard_id = k.s SET t."+
+		key+"_due = k.d, t."+key+"_uuid = k.u"+more, args...)
+	return err
 }
 
 // lockClaims locks the rows of claims that are the newest, and returns a key of each, by its place.
