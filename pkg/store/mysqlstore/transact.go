@@ -5,18 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"time"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
-	"github.com/timerbus/timerbus/pkg/timer"
-)
-
-// maxTries bounds how often a transaction runs if it conflicts with others. In each conflict, one of the others makes
-// progress.
-const (
-	maxTries = 100
-	maxPause = 20 * time.Millisecond
 )
 
 // write runs a transaction, again if it conflicts with others. run may be called several times and must reset its answers
@@ -51,9 +42,9 @@ func (s *Store) retry(ctx context.Context, op string, run func(c *conn) (committ
 	var committing bool
 	err := s.with(ctx, s.main, func(c *conn) error {
 		var err error
-		for try := range maxTries {
+		for try := range engine.MaxTries {
 			committing, err = run(c)
-			if err == nil || !again(err) || errors.Is(err, errTaken) || !pause(ctx, try) {
+			if err == nil || !again(err) || errors.Is(err, errTaken) || !engine.Pause(ctx, try) {
 				return err
 			}
 		}
@@ -82,14 +73,6 @@ func (c *conn) rollback(ctx context.Context) {
 // discard closes the connection instead of returning it to the pool.
 func (c *conn) discard() {
 	_ = c.sql.Raw(func(any) error { return errBadConn })
-}
-
-// pause waits so that other transactions make progress, longer after more conflicts. It returns false if ctx ended.
-func pause(ctx context.Context, try int) bool {
-	if try < 2 {
-		return ctx.Err() == nil
-	}
-	return timer.Sleep(ctx, rand.N(min(maxPause, time.Millisecond<<min(try, 10))))
 }
 
 // maxReads is how often a read is tried: a second time if the connection, which may have been dead for a while, did not

@@ -4,20 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
-	"github.com/timerbus/timerbus/pkg/timer"
-)
-
-// maxTries bounds how often a transaction runs if it conflicts with others. In each conflict, one of the others makes
-// progress.
-const (
-	maxTries = 100
-	maxPause = 20 * time.Millisecond
 )
 
 var (
@@ -113,24 +104,15 @@ func (s *Store) write(ctx context.Context, op string, see isolation, run func(t 
 	}
 	defer s.calls.Leave()
 	var err error
-	for try := range maxTries {
+	for try := range engine.MaxTries {
 		if err = s.once(ctx, see, run); err == nil {
 			return nil
 		}
-		if !again(err) && !errors.Is(err, errStale) || !pause(ctx, try) {
+		if !again(err) && !errors.Is(err, errStale) || !engine.Pause(ctx, try) {
 			break
 		}
 	}
 	return fmt.Errorf("%s: %w", op, err)
-}
-
-// pause waits so that other transactions make progress, longer after more conflicts. It returns false if ctx ended.
-func pause(ctx context.Context, try int) bool {
-	if try < 2 {
-		return ctx.Err() == nil
-	}
-	longest := min(maxPause, time.Millisecond<<min(try, 10))
-	return timer.Sleep(ctx, rand.N(longest))
 }
 
 func (s *Store) once(ctx context.Context, see isolation, run func(t *transaction) error) error {
