@@ -16,7 +16,7 @@ type Options struct {
 	//
 	//	postgres://USER:PASSWORD@HOST:PORT/DATABASE   PostgreSQL 15 or newer; also accepts the parameters of pgx
 	//	                (sslmode, pool_max_conns, …)
-	//	mysql://USER:PASSWORD@HOST:PORT/DATABASE      MySQL 8.0.1 or newer, or MariaDB 10.6 or newer;
+	//	mysql://USER:PASSWORD@HOST:PORT/DATABASE      MySQL 8.0.11 or newer, or MariaDB 10.6 or newer;
 	//	                mysqlstore.Options has the parameters
 	//	dynamodb://TABLE?region=REGION   Amazon DynamoDB; dynamostore.ParseURL has the parameters
 	//	sqlite:FOLDER   the database in a folder, which one process can use at a time;

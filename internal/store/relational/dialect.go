@@ -57,6 +57,7 @@ type Dialect struct {
 	LockNamespaces string
 	// Inspect selects for each of @shards: its place in the list, from 1; the earliest due_at of a row that is not
 	// parked; the claim's version, owner, node and claimed_at; and the keys W and P.
+	// It is empty if the engine has its own Inspect.
 	Inspect string
 }
 

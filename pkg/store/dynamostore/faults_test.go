@@ -447,7 +447,7 @@ func TestAnItemThatIsTooLarge(t *testing.T) {
 
 // TestAKeptCreateMeetsAWholeLife: between a create's read of history and its write, another create of the same timer is
 // applied, and that timer fires and is done. Then a third create writes its placeholder and gets no further. The late
-// create must not make the timer fire again: it must tell that placeholder from its own.
+// create must not make the timer fire again: the placeholder is not its own.
 func TestAKeptCreateMeetsAWholeLife(t *testing.T) {
 	for _, with := range []store.OnConflict{store.Keep, store.Fail} {
 		o := theServer(t).database(t)

@@ -37,7 +37,7 @@ const leastPacket = 4 << 20
 
 // release returns the server's name, its version, and the oldest one that is supported.
 func (s *server) release() (name string, version, oldest [3]int) {
-	name, oldest = "MySQL", [3]int{8, 0, 1}
+	name, oldest = "MySQL", [3]int{8, 0, 11}
 	if strings.Contains(s.version, "MariaDB") {
 		name, oldest = "MariaDB", [3]int{10, 6, 0}
 	}

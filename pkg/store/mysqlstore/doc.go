@@ -1,4 +1,4 @@
-// Package mysqlstore is the store in MySQL, 8.0.1 or newer, and MariaDB, 10.6 or newer, for any number of processes.
+// Package mysqlstore is the store in MySQL, 8.0.11 or newer, and MariaDB, 10.6 or newer, for any number of processes.
 //
 // It owns the schema, its migrations and every statement that internal/store/relational does not have. It may import
 // pkg/store, pkg/timer, pkg/shard, internal/store, the driver and goose. It reads no clock except the database's (Time), and

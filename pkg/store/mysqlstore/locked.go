@@ -14,7 +14,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// need is what an operation needs to know of a row besides the row.
+// need lists what an operation needs besides the columns of its row.
 type need struct {
 	// payload: the row's payload. ended: the timer's last final outcome.
 	payload, ended bool

@@ -126,9 +126,9 @@ func TestAReadOnlyServerIsRefused(t *testing.T) {
 
 func TestServersThatCannotBeUsedAreRefused(t *testing.T) {
 	t.Parallel()
-	good := server{version: "8.0.1", sqlMode: strictMode, maxPacket: leastPacket, flush: 1}
+	good := server{version: "8.0.11", sqlMode: strictMode, maxPacket: leastPacket, flush: 1}
 	for want, spoil := range map[string]func(s *server){
-		"want 8.0.1 or newer":                   func(s *server) { s.version = "5.7.44-log" },
+		"want 8.0.11 or newer":                  func(s *server) { s.version = "5.7.44-log" },
 		"want 10.6.0 or newer":                  func(s *server) { s.version = "10.5.29-MariaDB" },
 		"sql_mode":                              func(s *server) { s.sqlMode = "ANSI" },
 		"max_allowed_packet":                    func(s *server) { s.maxPacket = 1 << 20 },
@@ -213,7 +213,8 @@ func TestAMigrationThatStoppedContinues(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
-		execute(t, inside, "DELETE FROM "+migrationsTable+" WHERE version_id > 0", "DROP TABLE room", "DROP TABLE history", "DELETE FROM schema_support")
+		execute(t, inside, "DELETE FROM "+migrationsTable+" WHERE version_id > 0", "DROP TABLE room",
+			"DROP TABLE history", "DELETE FROM schema_support")
 		if _, after, err := Migrate(t.Context(), Options{URL: inside}); err != nil || after.Usable() != nil {
 			t.Errorf("migrate: %+v, %v", after, err)
 		}

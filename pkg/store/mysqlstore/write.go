@@ -23,8 +23,11 @@ func (s *Store) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]
 	out := make([]store.Written, len(ops))
 	if s.onlyCreates(ops) {
 		err := s.writeOne(ctx, "create timers", func(c *conn) error { return s.create(ctx, c, now, ops, out) })
-		if !errors.Is(err, errTaken) {
-			return out, err
+		switch {
+		case err == nil:
+			return out, nil
+		case !errors.Is(err, errTaken):
+			return nil, err
 		}
 	}
 	err := s.write(ctx, "write timers", func(c *conn) error { return s.apply(ctx, c, now, ops, out) })

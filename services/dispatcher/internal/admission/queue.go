@@ -17,9 +17,9 @@ type Limits struct {
 	// Room bounds the deliveries between row check and acknowledgement, including those whose outcome, postponement or
 	// lease is being written: 2 × Concurrency.
 	Room int
-	// RoomBytes bounds the payloads and headers of the same deliveries: 256 MiB. The queue
-	// checks the bound before each batch of row checks, so the rows of one Batch may exceed it. While a payload is being
-	// sent, a second copy is in memory, which RoomBytes does not count.
+	// RoomBytes bounds the payloads and headers of the same deliveries: 256 MiB. The queue checks the bound before
+	// each batch of row checks, so the rows of one Batch may exceed it. While a payload is being sent, a second copy is in
+	// memory, which RoomBytes does not count.
 	RoomBytes int
 	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 4 × Concurrency, at most 1,280.
 	// It may be below Concurrency, because the messages of leased deliveries are acknowledged.
