@@ -109,6 +109,7 @@ func runSuite(t *testing.T, base natsbus.Options, times natsbus.Times) {
 	t.Helper()
 	base = times.With(base)
 	base.Logger = testserver.Log()
+	keepStream(t, base.URL)
 	t.Run("checks", func(t *testing.T) {
 		bustest.Run(t, bustest.Options{}, func(t bustest.T, partitions int) bustest.System {
 			ours, theirs := base, base
@@ -144,6 +145,22 @@ func runSuite(t *testing.T, base natsbus.Options, times natsbus.Times) {
 			}
 		})
 	})
+}
+
+// keepStream creates a stream that exists until t ends. A NATS server removes the directory of all streams together with
+// its last stream, and the creation of another stream at that moment fails.
+func keepStream(t *testing.T, url string) {
+	t.Helper()
+	nc, js, err := jetStream(url)
+	if err != nil {
+		t.Fatalf("connect: %v", err)
+	}
+	defer nc.Close()
+	kept := prefix()
+	remove(t, url, kept)
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: kept + "-kept", Subjects: []string{kept}}); err != nil {
+		t.Fatalf("create the stream that is kept: %v", err)
+	}
 }
 
 // remove deletes a check's streams at the end of the test: the streams of hundreds of checks would keep electing
