@@ -249,11 +249,20 @@ func (s *Slot) CheckGuard(f *store.Finish) error {
 	}
 }
 
-// CountStart counts a start. It changes neither the revision nor a time.
-func (s *Slot) CountStart() {
-	next := *s.Is
-	next.Timer.Starts++
-	s.set(next, true)
+// Check answers a check, and counts a start if the row has the check's revision. That changes neither the revision nor a
+// time.
+func (s *Slot) Check(check *store.Check) store.Checked {
+	if s.Is == nil {
+		return store.Checked{}
+	}
+	answer := store.Checked{Found: true, Timer: clone(&s.Is.Timer)}
+	if check.CountStart && answer.Matches(check.Revision) {
+		answer.Counted = true
+		next := *s.Is
+		next.Timer.Starts++
+		s.set(next, true)
+	}
+	return answer
 }
 
 // setResult writes the result of an attempt into the row. It resets the starts, because the timer did not kill its

@@ -31,7 +31,10 @@ func (s *Store) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]
 	}
 	defer s.calls.Leave()
 	out := make([]store.Written, len(ops))
-	groups := turns(len(ops), func(i int) store.Ref { return refOf(ops[i]) })
+	groups := turns(len(ops), func(i int) store.Ref {
+		ref, _ := engine.RefOf(ops[i]) // writeOne returns its error
+		return ref
+	})
 	err := s.singly(groups, func(i int) error {
 		written, err := s.writeOne(ctx, now, ops[i])
 		if err = itsOwn(&written, err); err == nil {
@@ -54,20 +57,11 @@ func itsOwn(w *store.Written, err error) error {
 	return nil
 }
 
-func refOf(op store.Op) store.Ref {
-	switch op := op.(type) {
-	case store.Put:
-		return op.Ref
-	case store.Update:
-		return op.Ref
-	case store.Delete:
-		return op.Ref
-	default:
-		return store.Ref{}
-	}
-}
-
 func (s *Store) writeOne(ctx context.Context, now timer.Millis, op store.Op) (w store.Written, err error) {
+	ref, err := engine.RefOf(op)
+	if err != nil {
+		return store.Written{Err: err}, nil
+	}
 	switch op := op.(type) {
 	case store.Put:
 		w, err = s.putTimer(ctx, now, &op)
@@ -75,11 +69,9 @@ func (s *Store) writeOne(ctx context.Context, now timer.Millis, op store.Op) (w 
 		w, err = s.updateTimer(ctx, now, &op)
 	case store.Delete:
 		w, err = s.deleteTimer(ctx, now, &op)
-	default:
-		return store.Written{Err: fmt.Errorf("write: an operation is a %T: %w", op, store.ErrInvalid)}, nil
 	}
 	if err != nil {
-		err = fmt.Errorf("timer %s: %w", refOf(op).UUID, err)
+		err = fmt.Errorf("timer %s: %w", ref.UUID, err)
 	}
 	return w, err
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
@@ -14,14 +15,7 @@ func (s *Store) Current(ctx context.Context, checks []store.Check) ([]store.Chec
 		return nil, nil
 	}
 	out := make([]store.Checked, len(checks))
-	var reads, counts []int
-	for i := range checks {
-		if checks[i].CountStart {
-			counts = append(counts, i)
-		} else {
-			reads = append(reads, i)
-		}
-	}
+	reads, counts := engine.SplitChecks(checks)
 	if len(reads) > 0 {
 		err := s.read(ctx, "check rows", func(c *conn) error { return c.current(ctx, checks, reads, out) })
 		if err != nil {
@@ -58,7 +52,7 @@ func (c *conn) current(ctx context.Context, checks []store.Check, places []int, 
 	return nil
 }
 
-// countStarts performs checks in their order, with the rows locked. Counting a start changes nothing else in the row.
+// countStarts performs checks in their order, with the rows locked.
 func (s *Store) countStarts(ctx context.Context, c *conn, checks []store.Check, places []int, out []store.Checked) error {
 	needs := make(map[store.Ref]need, len(places))
 	for _, i := range places {
@@ -69,17 +63,7 @@ func (s *Store) countStarts(ctx context.Context, c *conn, checks []store.Check, 
 		return err
 	}
 	for _, i := range places {
-		slot := l.slots[checks[i].Ref]
-		out[i] = store.Checked{}
-		if slot.Is == nil {
-			continue
-		}
-		out[i] = store.Checked{Found: true, Timer: slot.Is.Timer}
-		out[i].Timer.Payload = slices.Clone(slot.Is.Timer.Payload)
-		if out[i].Matches(checks[i].Revision) {
-			out[i].Counted = true
-			slot.CountStart()
-		}
+		out[i] = l.slots[checks[i].Ref].Check(&checks[i])
 	}
 	return l.flush(ctx)
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/timerbus/timerbus/internal/store/relational"
 	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -18,7 +19,7 @@ import (
 // TestOpenRefuses: each error is one line that names the server and the problem, and does not contain the password.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
-	newest, err := known()
+	newest, err := relational.NewestSchema(embedded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,7 @@ func TestOpenWarns(t *testing.T) {
 // TestMigrate migrates an empty database from several processes at the same time, and then again, which changes nothing.
 func TestMigrate(t *testing.T) {
 	t.Parallel()
-	newest, err := known()
+	newest, err := relational.NewestSchema(embedded)
 	if err != nil {
 		t.Fatal(err)
 	}

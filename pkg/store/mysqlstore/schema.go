@@ -11,6 +11,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
+	"github.com/timerbus/timerbus/internal/store/relational"
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
@@ -102,25 +103,8 @@ func migrate(ctx context.Context, db *sql.DB) (err error) {
 	return err
 }
 
-// known returns the newest version of the embedded migrations.
-func known() (int64, error) {
-	files, err := fs.Glob(embedded, "migrations/*.sql")
-	if err != nil {
-		return 0, err
-	}
-	newest := int64(0)
-	for _, file := range files {
-		version, err := goose.NumericComponent(file)
-		if err != nil {
-			return 0, err
-		}
-		newest = max(newest, version)
-	}
-	return newest, nil
-}
-
 func schemaOf(ctx context.Context, db *sql.DB) (schema store.Schema, err error) {
-	if schema.Known, err = known(); err != nil {
+	if schema.Known, err = relational.NewestSchema(embedded); err != nil {
 		return schema, err
 	}
 	err = db.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+migrationsTable+" WHERE is_applied").Scan(&schema.Version)

@@ -3,7 +3,6 @@ package mysqlstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/timerbus/timerbus/internal/store/engine"
@@ -94,27 +93,14 @@ func (s *Store) apply(ctx context.Context, c *conn, now timer.Millis, ops []stor
 		return err
 	}
 	for i, op := range ops {
-		ref, ok := refOf(op)
-		if !ok {
-			out[i] = store.Written{Err: fmt.Errorf("operation %d is a %T: %w", i, op, store.ErrInvalid)}
+		ref, err := engine.RefOf(op)
+		if err != nil {
+			out[i] = store.Written{Err: err}
 			continue
 		}
 		out[i] = l.slots[ref].Apply(now, op)
 	}
 	return l.flush(ctx)
-}
-
-func refOf(op store.Op) (store.Ref, bool) {
-	switch op := op.(type) {
-	case store.Put:
-		return op.Ref, true
-	case store.Update:
-		return op.Ref, true
-	case store.Delete:
-		return op.Ref, true
-	default:
-		return store.Ref{}, false
-	}
 }
 
 // WriteAt implements store.Positions. The row of the position is locked first, so that calls for a partition run one after
@@ -123,7 +109,6 @@ func (s *Store) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, m
 	out := make([]store.Written, len(ops))
 	var conflict error
 	err := s.write(ctx, "write timers at a position", func(c *conn) error {
-		conflict = nil
 		if _, err := c.exec(ctx, reservePosition, text(move.Topic), move.Partition); err != nil {
 			return err
 		}
@@ -131,9 +116,7 @@ func (s *Store) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, m
 		if err := c.run(ctx)(statements.ReadPosition(move.Topic, move.Partition, &present)); err != nil {
 			return err
 		}
-		if present != move.From {
-			conflict = fmt.Errorf("write timers at a position: %s/%d is at %v, not %v: %w",
-				move.Topic, move.Partition, present, move.From, store.ErrConflict)
+		if conflict = engine.Moved(present, move); conflict != nil {
 			return nil
 		}
 		if err := s.apply(ctx, c, now, ops, out); err != nil {

@@ -2,8 +2,8 @@ package postgresstore
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -14,9 +14,9 @@ func (t *transaction) writeLocked(
 ) error {
 	var refs, kept []store.Ref
 	for _, i := range places {
-		ref, ok := refOf(ops[i])
-		if !ok {
-			out[i] = store.Written{Err: fmt.Errorf("operation %d is a %T: %w", i, ops[i], store.ErrInvalid)}
+		ref, err := engine.RefOf(ops[i])
+		if err != nil {
+			out[i] = store.Written{Err: err}
 			continue
 		}
 		refs = append(refs, ref)
@@ -36,7 +36,7 @@ func (t *transaction) writeLocked(
 		return err
 	}
 	for _, i := range places {
-		if ref, ok := refOf(ops[i]); ok {
+		if ref, err := engine.RefOf(ops[i]); err == nil {
 			out[i] = l.slots[ref].Apply(now, ops[i])
 		}
 	}

@@ -32,14 +32,7 @@ func (s *Store) Current(ctx context.Context, checks []store.Check) ([]store.Chec
 		return nil, nil
 	}
 	out := make([]store.Checked, len(checks))
-	var reads, counts []int
-	for i := range checks {
-		if checks[i].CountStart {
-			counts = append(counts, i)
-		} else {
-			reads = append(reads, i)
-		}
-	}
+	reads, counts := engine.SplitChecks(checks)
 	if len(reads) > 0 {
 		err := s.read(ctx, "check rows", func(c *conn) error { return c.current(ctx, checks, reads, out) })
 		if err != nil {

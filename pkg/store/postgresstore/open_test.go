@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/timerbus/timerbus/internal/store/relational"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -114,7 +115,7 @@ func TestOpenRefuses(t *testing.T) {
 
 func newestSchema(t *testing.T) int64 {
 	t.Helper()
-	newest, err := known()
+	newest, err := relational.NewestSchema(embedded)
 	if err != nil {
 		t.Fatal(err)
 	}

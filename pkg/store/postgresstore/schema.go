@@ -13,6 +13,7 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
+	"github.com/timerbus/timerbus/internal/store/relational"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -112,23 +113,6 @@ func Migrate(ctx context.Context, o Options) (before, after store.Schema, err er
 	return before, after, err
 }
 
-// known returns the newest version of the embedded migrations.
-func known() (int64, error) {
-	files, err := fs.Glob(embedded, "migrations/*.sql")
-	if err != nil {
-		return 0, err
-	}
-	newest := int64(0)
-	for _, file := range files {
-		version, err := goose.NumericComponent(file)
-		if err != nil {
-			return 0, err
-		}
-		newest = max(newest, version)
-	}
-	return newest, nil
-}
-
 // The tables are found by the search path, as in all other statements.
 var (
 	findSchema = statement{
@@ -143,7 +127,7 @@ var (
 func (s *Store) schema(ctx context.Context) (store.Schema, error) {
 	var schema store.Schema
 	var err error
-	if schema.Known, err = known(); err != nil {
+	if schema.Known, err = relational.NewestSchema(embedded); err != nil {
 		return schema, err
 	}
 	var somewhere, there bool

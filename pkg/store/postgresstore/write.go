@@ -74,7 +74,7 @@ type created struct {
 func split(ops []store.Op) (creates []created, rest []int) {
 	times := make(map[store.Ref]int, len(ops))
 	for _, op := range ops {
-		if ref, ok := refOf(op); ok {
+		if ref, err := engine.RefOf(op); err == nil {
 			times[ref]++
 		}
 	}
@@ -88,19 +88,6 @@ func split(ops []store.Op) (creates []created, rest []int) {
 	}
 	slices.SortFunc(creates, func(a, b created) int { return byRef(a.Ref, b.Ref) })
 	return creates, rest
-}
-
-func refOf(op store.Op) (store.Ref, bool) {
-	switch op := op.(type) {
-	case store.Put:
-		return op.Ref, true
-	case store.Update:
-		return op.Ref, true
-	case store.Delete:
-		return op.Ref, true
-	default:
-		return store.Ref{}, false
-	}
 }
 
 // createBatch is one statement of creates.

@@ -5,10 +5,9 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 )
-
-const countStart = "UPDATE timers SET starts = starts + 1 WHERE shard = ? AND uuid = ? AND revision = ?"
 
 // selectCurrentOf reads rows by their keys, for each of valuesSizes.
 var selectCurrentOf = func() map[int]string {
@@ -28,14 +27,7 @@ func (s *Store) Current(ctx context.Context, checks []store.Check) ([]store.Chec
 		return nil, nil
 	}
 	out := make([]store.Checked, len(checks))
-	var reads, counts []int
-	for i := range checks {
-		if checks[i].CountStart {
-			counts = append(counts, i)
-		} else {
-			reads = append(reads, i)
-		}
-	}
+	reads, counts := engine.SplitChecks(checks)
 	if len(reads) > 0 {
 		err := s.read(ctx, "check rows", func(c *conn) error { return c.current(checks, reads, out) })
 		if err != nil {
@@ -82,12 +74,10 @@ func (c *conn) current(checks []store.Check, places []int, out []store.Checked) 
 }
 
 func (c *conn) countStart(check *store.Check) (store.Checked, error) {
-	t, found, err := c.timer(selectLive, check.Ref.Shard, check.Ref.UUID[:])
-	answer := store.Checked{Found: found, Timer: t}
-	if err != nil || !answer.Matches(check.Revision) {
-		return answer, err
+	s, err := c.slot(selectSlot, check.Ref)
+	if err != nil {
+		return store.Checked{}, err
 	}
-	n, err := c.exec(countStart, check.Ref.Shard, check.Ref.UUID[:], check.Revision)
-	answer.Counted = n == 1
-	return answer, err
+	answer := s.Check(check)
+	return answer, c.flush(s)
 }

@@ -2,8 +2,8 @@ package sqlitestore
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -18,14 +18,11 @@ func (s *Store) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, m
 	out := make([]store.Written, len(ops))
 	var refused error
 	err := s.write(ctx, "write timers at a position", 1+len(ops), sizeOf(ops), func(c *conn) error {
-		refused = nil
 		var present store.Position
 		if err := c.run(statements.ReadPosition(move.Topic, move.Partition, &present)); err != nil {
 			return err
 		}
-		if present != move.From {
-			refused = fmt.Errorf("write timers at a position: %s/%d is at %v, not %v: %w",
-				move.Topic, move.Partition, present, move.From, store.ErrConflict)
+		if refused = engine.Moved(present, move); refused != nil {
 			return nil
 		}
 		if err := c.applyOps(now, ops, out); err != nil {
