@@ -258,17 +258,22 @@ check-model: testenv ## Check the protocol's TLA+ specification (docs/model); wi
 	@$(TESTENV) --need tlc -- .cache/bin/modelcheck $(if $(RUN),-run '$(RUN)') $(ARGS) docs/model
 
 .PHONY: check-model-and-tests
-# The model checker has the lowest priority and computes while tests wait. Its output is printed before the tests of the small
-# modules, so that the output of go test comes last.
+# The model checker and the simulation have the lowest priority and compute while other tests wait. Their output is printed
+# before the tests of the small modules, so that the output of go test comes last.
 LARGE_MODULES := . e2e
 check-model-and-tests: testenv
 	@log=$$(mktemp); \
-	nice -n 19 $(MAKE) --no-print-directory check-model >"$$log" 2>&1 & model=$$!; \
-	trap 'kill "$$model" 2>/dev/null || true; rm -f "$$log"' EXIT; \
-	$(MAKE) --no-print-directory test MODULES='$(filter $(LARGE_MODULES),$(MODULES))'; \
-	code=0; wait "$$model" || code=$$?; cat "$$log"; \
+	nice -n 19 $(MAKE) --no-print-directory check-model test-sim >"$$log" 2>&1 & background=$$!; \
+	trap 'kill "$$background" 2>/dev/null || true; rm -f "$$log"' EXIT; \
+	$(MAKE) --no-print-directory test MODULES=.; \
+	$(MAKE) --no-print-directory test MODULES=e2e PKG="$$(cd e2e && go list ./... | grep -v '/sim$$' | paste -sd ' ' -)"; \
+	code=0; wait "$$background" || code=$$?; cat "$$log"; \
 	if ((code)); then exit "$$code"; fi; \
 	$(MAKE) --no-print-directory test MODULES='$(filter-out $(LARGE_MODULES),$(MODULES))'
+
+.PHONY: test-sim
+test-sim: ## Run the tests of the simulation (minutes of one processor)
+	@$(MAKE) --no-print-directory test MODULES=e2e PKG=./sim TEST_TIMEOUT=40m
 
 .PHONY: check-mutants
 check-mutants: ## Run a sample of the mutants for at most about 90 s, others for each commit (SAMPLE: 12)
