@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -126,7 +127,7 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, er
 	for i, after := range q.Shards {
 		asked[i] = span{claim: after.Claim, after: after.After}
 	}
-	out := make([]store.DueShard, len(q.Shards))
+	looks := make([]engine.Look, len(asked))
 	err := s.snapshot(ctx, "read due timers", func(c *conn) error {
 		firsts, err := c.firsts(ctx, asked)
 		if err != nil {
@@ -135,12 +136,8 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, er
 		var due []int
 		for i := range asked {
 			first, holds := firsts[asked[i].claim.Shard]
-			switch {
-			case !holds:
-				out[i] = store.DueShard{Err: fenced("poll", asked[i].claim)}
-			case first > max(q.Horizon, asked[i].after.DueAt):
-				out[i] = store.DueShard{NextDueAt: first}
-			default:
+			looks[i] = engine.Look{Holds: holds, First: store.Key{DueAt: first}}
+			if holds && first <= max(q.Horizon, asked[i].after.DueAt) {
 				due = append(due, i)
 			}
 		}
@@ -156,15 +153,23 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, er
 					next.after = first.upto
 				}
 				spans = append(spans, first, next)
+				looks[i].First.DueAt = timer.Never
 			}
-			found := make([][]store.DueRow, len(some))
-			err := c.rows(ctx, spans, func(place int, row store.DueRow) { found[place/2] = append(found[place/2], row) })
+			err := c.rows(ctx, spans, func(place int, row store.DueRow) {
+				look := &looks[some[place/2]]
+				look.Rows = append(look.Rows, row)
+			})
 			if err != nil {
 				return err
 			}
-			for n, i := range some {
-				out[i] = dueOf(found[n], q.Horizon, min(room, q.PerShard))
-				room -= len(out[i].Rows)
+			for _, i := range some {
+				due := 0
+				for _, row := range looks[i].Rows {
+					if row.DueAt <= q.Horizon {
+						due++
+					}
+				}
+				room -= min(due, room, q.PerShard)
 			}
 		}
 		return nil
@@ -172,20 +177,7 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, er
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
-}
-
-// dueOf returns the answer for one shard, with at most limit rows.
-func dueOf(rows []store.DueRow, horizon timer.Millis, limit int) store.DueShard {
-	answer := store.DueShard{NextDueAt: timer.Never}
-	for _, row := range rows {
-		if row.DueAt > horizon || len(answer.Rows) == limit {
-			answer.NextDueAt, answer.Cut = row.DueAt, row.DueAt <= horizon
-			break
-		}
-		answer.Rows = append(answer.Rows, row)
-	}
-	return answer
+	return engine.DueAnswers(&q, looks), nil
 }
 
 // Overdue implements store.Shards. It reads as Due does.
@@ -201,7 +193,7 @@ func (s *Store) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.Over
 			asked[i].upto = last
 		}
 	}
-	out := make([]store.OverdueShard, len(q.Shards))
+	looks := make([]engine.Look, len(asked))
 	err := s.snapshot(ctx, "read overdue timers", func(c *conn) error {
 		firsts, err := c.firsts(ctx, asked)
 		if err != nil {
@@ -210,11 +202,8 @@ func (s *Store) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.Over
 		var overdue []int
 		for i := range asked {
 			first, holds := firsts[asked[i].claim.Shard]
-			out[i] = store.OverdueShard{}
-			switch {
-			case !holds:
-				out[i].Err = fenced("sweep", asked[i].claim)
-			case first <= asked[i].upto.DueAt:
+			looks[i] = engine.Look{Holds: holds, First: store.Key{DueAt: timer.Never}}
+			if holds && first <= asked[i].upto.DueAt {
 				overdue = append(overdue, i)
 			}
 		}
@@ -225,15 +214,15 @@ func (s *Store) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.Over
 				spans[n] = asked[i]
 				spans[n].limit = room + 1
 			}
-			found := make([][]store.DueRow, len(some))
-			err := c.rows(ctx, spans, func(place int, row store.DueRow) { found[place] = append(found[place], row) })
+			err := c.rows(ctx, spans, func(place int, row store.DueRow) {
+				look := &looks[some[place]]
+				look.Rows = append(look.Rows, row)
+			})
 			if err != nil {
 				return err
 			}
-			for n, i := range some {
-				out[i].More = len(found[n]) > room
-				out[i].Rows = slices.Clip(found[n][:min(room, len(found[n]))])
-				room -= len(out[i].Rows)
+			for _, i := range some {
+				room -= min(room, len(looks[i].Rows))
 			}
 		}
 		return nil
@@ -241,5 +230,5 @@ func (s *Store) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.Over
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return engine.OverdueAnswers(&q, looks), nil
 }

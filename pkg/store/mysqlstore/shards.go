@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"fmt"
 	"slices"
 
 	"github.com/timerbus/timerbus/internal/store/engine"
@@ -114,7 +113,7 @@ func (c *conn) raise(
 	}
 	var args []any
 	for _, i := range places {
-		out[i] = fenced(verb, claim(i))
+		out[i] = engine.Fenced(verb, claim(i))
 		if k, holds := stored[i]; holds {
 			if _, wanted := item(i); wanted.After(k) {
 				k = wanted
@@ -152,7 +151,3 @@ func (c *conn) lockClaims(
 }
 
 func uuidOf(u timer.UUID) []byte { return slices.Clone(u[:]) }
-
-func fenced(verb string, c store.Claim) error {
-	return fmt.Errorf("%s shard %s under claim %d: %w", verb, c.Shard, c.Version, store.ErrFenced)
-}

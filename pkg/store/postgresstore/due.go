@@ -2,8 +2,9 @@ package postgresstore
 
 import (
 	"context"
-	"slices"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -60,37 +61,19 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, er
 		// Up to two rows of each shard are read but not returned. So with this limit, a row that the limit cuts off has
 		// no room in the answer.
 		int8Value(int64(q.Total)+2*int64(n)+1))
-	var looks []look
+	var looks []engine.Look
 	err := s.read(ctx, "read due timers", func(c *conn) error {
-		looks = make([]look, n)
-		return c.exchange(ctx, lookCall(dueTimers, args, looks))
+		looks = make([]engine.Look, n)
+		return c.exchange(ctx, lookCall(dueTimers, args, looks, func(i int) shard.ID { return q.Shards[i].Claim.Shard }))
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]store.DueShard, n)
-	room := q.Total
-	for i := range looks {
-		if !looks[i].holds {
-			out[i].Err = fenced("poll", q.Shards[i].Claim)
-			continue
-		}
-		out[i] = looks[i].due(q.Shards[i].Claim, q.Horizon, min(room, q.PerShard))
-		room -= len(out[i].Rows)
-	}
-	return out, nil
+	return engine.DueAnswers(&q, looks), nil
 }
 
-// look is the result of such a statement for one shard.
-type look struct {
-	// holds is set if the claim is the shard's newest.
-	holds bool
-	// first is the first key after the cursor. Its DueAt is Never if there is none.
-	first store.Key
-	rows  []store.DueRow
-}
-
-func lookCall(what statement, args [][]byte, looks []look) call {
+// lookCall reads the first part of the answer into First, and the second part into Rows.
+func lookCall(what statement, args [][]byte, looks []engine.Look, shardAt func(i int) shard.ID) call {
 	return call{statement: what, args: args, row: func(r *record) {
 		place := r.int8() - 1
 		if place < 0 || place >= int64(len(looks)) {
@@ -99,6 +82,7 @@ func lookCall(what statement, args [][]byte, looks []look) call {
 		}
 		l := &looks[place]
 		var row store.DueRow
+		row.Ref.Shard = shardAt(int(place))
 		row.DueAt = r.due()
 		row.Ref.UUID = r.uuid()
 		row.Revision = timer.Revision(r.int8())
@@ -107,34 +91,9 @@ func lookCall(what statement, args [][]byte, looks []look) call {
 		row.UpdatedAt, _ = r.instant()
 		row.Target = timer.Target(r.int8())
 		if row.Revision != 0 {
-			l.rows = append(l.rows, row)
+			l.Rows = append(l.Rows, row)
 		} else {
-			l.holds, l.first = true, row.Key()
+			l.Holds, l.First = true, row.Key()
 		}
 	}}
-}
-
-// due returns the answer for one shard, with at most limit rows.
-func (l *look) due(claim store.Claim, horizon timer.Millis, limit int) store.DueShard {
-	answer := store.DueShard{NextDueAt: l.first.DueAt, Cut: l.first.DueAt <= horizon}
-	for i := range l.rows {
-		row := &l.rows[i]
-		row.Ref.Shard = claim.Shard
-		answer.NextDueAt, answer.Cut = row.DueAt, row.DueAt <= horizon
-		if !answer.Cut || i == limit {
-			return capped(answer, l.rows[:i])
-		}
-	}
-	if len(l.rows) > 0 && limit > 0 {
-		// There is no row after the last one.
-		answer.NextDueAt, answer.Cut = timer.Never, false
-	}
-	return capped(answer, l.rows)
-}
-
-func capped(answer store.DueShard, rows []store.DueRow) store.DueShard {
-	if len(rows) > 0 {
-		answer.Rows = slices.Clip(rows)
-	}
-	return answer
 }

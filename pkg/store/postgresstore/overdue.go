@@ -3,8 +3,9 @@ package postgresstore
 import (
 	"context"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
-	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // overdueTimers: $6 and $7 are the last keys, $8 the time before which rows are due, $9 the rows in all plus one.
@@ -25,33 +26,13 @@ func (s *Store) Overdue(ctx context.Context, q store.OverdueQuery) ([]store.Over
 	args := append(claimArgs(n, func(i int) store.Claim { return q.Shards[i].Claim }),
 		keyDues(n, from), keyUUIDs(n, from), keyDues(n, upto), keyUUIDs(n, upto),
 		instantValue(q.Before), int8Value(int64(q.Limit)+1))
-	var looks []look
+	var looks []engine.Look
 	err := s.read(ctx, "read overdue timers", func(c *conn) error {
-		looks = make([]look, n)
-		return c.exchange(ctx, lookCall(overdueTimers, args, looks))
+		looks = make([]engine.Look, n)
+		return c.exchange(ctx, lookCall(overdueTimers, args, looks, func(i int) shard.ID { return q.Shards[i].Claim.Shard }))
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]store.OverdueShard, n)
-	room := q.Limit
-	for i := range looks {
-		l, asked := &looks[i], &q.Shards[i]
-		if !l.holds {
-			out[i].Err = fenced("sweep", asked.Claim)
-			continue
-		}
-		for j := range l.rows {
-			l.rows[j].Ref.Shard = asked.Claim.Shard
-		}
-		taken := min(room, len(l.rows))
-		room -= taken
-		if taken > 0 {
-			out[i].Rows = l.rows[:taken:taken]
-		}
-		// If the limit left out all rows of the shard, its first key shows that there are some.
-		more := l.first.DueAt < q.Before && l.first.DueAt != timer.Never && !l.first.After(asked.Upto)
-		out[i].More = taken < len(l.rows) || len(l.rows) == 0 && more
-	}
-	return out, nil
+	return engine.OverdueAnswers(&q, looks), nil
 }

@@ -3,7 +3,6 @@ package postgresstore
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/timerbus/timerbus/internal/store/engine"
@@ -141,7 +140,7 @@ func (s *Store) underClaim(
 		slices.SortFunc(round, func(a, b int) int { return cmp.Compare(claim(a).Shard, claim(b).Shard) })
 		err := s.write(ctx, verb+" shards", latest, func(t *transaction) error {
 			for _, i := range round {
-				out[i] = fenced(verb, claim(i))
+				out[i] = engine.Fenced(verb, claim(i))
 			}
 			key := func(i int) store.Key { _, k := item(round[i]); return k }
 			claims := claimArgs(len(round), func(i int) store.Claim { return claim(round[i]) })
@@ -175,8 +174,4 @@ func readKey(r *record) store.Key {
 	k.DueAt, _ = r.instant()
 	k.UUID = r.uuid()
 	return k
-}
-
-func fenced(verb string, c store.Claim) error {
-	return fmt.Errorf("%s shard %s under claim %d: %w", verb, c.Shard, c.Version, store.ErrFenced)
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -41,18 +42,10 @@ type cursorIn struct {
 	after store.Key
 }
 
-// first is the result of selectFirst for one shard.
-type first struct {
-	// holds is set if the claim is the shard's newest.
-	holds bool
-	// key is the first key after the cursor. Its DueAt is Never if there is none.
-	key store.Key
-}
-
 // firsts runs selectFirst for all cursors. The caller runs it in the same snapshot as the reads of the rows, so that
 // the check of the claims applies to them too.
-func (c *conn) firsts(cursors []cursorIn) ([]first, error) {
-	out := make([]first, len(cursors))
+func (c *conn) firsts(cursors []cursorIn) ([]engine.Look, error) {
+	out := make([]engine.Look, len(cursors))
 	for done := 0; done < len(cursors); {
 		size, take := valuesSize(len(cursors) - done)
 		args := make([]any, 0, 6*size)
@@ -67,12 +60,12 @@ func (c *conn) firsts(cursors []cursorIn) ([]first, error) {
 			if err := rows.Scan(&place, &due, &uuid); err != nil {
 				return err
 			}
-			f := first{holds: true, key: store.Key{DueAt: timer.Never}}
+			l := engine.Look{Holds: true, First: store.Key{DueAt: timer.Never}}
 			if due.Valid {
-				f.key.DueAt = timer.Millis(due.Int64)
-				copy(f.key.UUID[:], uuid)
+				l.First.DueAt = timer.Millis(due.Int64)
+				copy(l.First.UUID[:], uuid)
 			}
-			out[place] = f
+			out[place] = l
 			return nil
 		}, selectFirstOf[size], args...)
 		if err != nil {
@@ -92,49 +85,47 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, er
 	for i, asked := range q.Shards {
 		cursors[i] = cursorIn{asked.Claim, asked.After}
 	}
-	out := make([]store.DueShard, len(q.Shards))
-	err := s.read(ctx, "read due timers", func(c *conn) error {
-		return c.snapshot(func() error {
-			firsts, err := c.firsts(cursors)
+	var looks []engine.Look
+	err := s.look(ctx, "read due timers", cursors, &looks, func(c *conn) error {
+		room := q.Total
+		for i := range looks {
+			l := &looks[i]
+			limit := min(room, q.PerShard)
+			if !l.Holds || l.First.DueAt > q.Horizon || limit == 0 {
+				continue
+			}
+			due := 0
+			err := c.dueRows(cursors[i], limit+1, func(row store.DueRow) bool {
+				l.Rows = append(l.Rows, row)
+				if row.DueAt > q.Horizon {
+					return false
+				}
+				due++
+				return true
+			})
 			if err != nil {
 				return err
 			}
-			room := q.Total
-			for i, f := range firsts {
-				if !f.holds {
-					out[i].Err = fenced("poll", cursors[i].claim)
-					continue
-				}
-				if out[i], err = c.due(cursors[i], f, q.Horizon, min(room, q.PerShard)); err != nil {
-					return err
-				}
-				room -= len(out[i].Rows)
-			}
-			return nil
-		})
+			room -= min(due, limit)
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return engine.DueAnswers(&q, looks), nil
 }
 
-func (c *conn) due(at cursorIn, f first, horizon timer.Millis, limit int) (store.DueShard, error) {
-	if f.key.DueAt > horizon || limit <= 0 {
-		return store.DueShard{NextDueAt: f.key.DueAt, Cut: f.key.DueAt <= horizon}, nil
-	}
-	answer := store.DueShard{NextDueAt: timer.Never}
-	// The row after the last one has the time at which the shard is due next.
-	err := c.dueRows(at, limit+1, func(row store.DueRow) bool {
-		if row.DueAt > horizon || len(answer.Rows) == limit {
-			answer.NextDueAt = row.DueAt
-			answer.Cut = row.DueAt <= horizon
-			return false
-		}
-		answer.Rows = append(answer.Rows, row)
-		return true
+// look reads in one snapshot: first all shards in few statements, and then, in more, rows of some of them.
+func (s *Store) look(ctx context.Context, op string, cursors []cursorIn, looks *[]engine.Look, more func(*conn) error) error {
+	return s.read(ctx, op, func(c *conn) error {
+		return c.snapshot(func() (err error) {
+			if *looks, err = c.firsts(cursors); err != nil {
+				return err
+			}
+			return more(c)
+		})
 	})
-	return answer, err
 }
 
 // dueRows reads rows in key order until take returns false, at most limit.

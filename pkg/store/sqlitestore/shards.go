@@ -2,8 +2,8 @@ package sqlitestore
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -92,7 +92,7 @@ func fencedWrites[T any](
 			}
 			out[i] = nil
 			if changed == 0 {
-				out[i] = fenced(verb, claim)
+				out[i] = engine.Fenced(verb, claim)
 			}
 		}
 		return nil
@@ -101,8 +101,4 @@ func fencedWrites[T any](
 		return nil, err
 	}
 	return out, nil
-}
-
-func fenced(verb string, c store.Claim) error {
-	return fmt.Errorf("%s shard %s under claim %d: %w", verb, c.Shard, c.Version, store.ErrFenced)
 }
