@@ -182,15 +182,17 @@ func TestBatchCreateOverAKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = command.Wait()
-	if command.ProcessState.ExitCode() != 6 || report.LastLine != 500 || report.Succeeded != 500 || report.Failed != 0 ||
-		!strings.Contains(stderr.String(), "with --from-line 501") {
+	// The kill may have cut off the answer to the fifth batch, although its timers exist.
+	if command.ProcessState.ExitCode() != 6 || report.LastLine != 400 && report.LastLine != 500 ||
+		report.Succeeded != report.LastLine || report.Failed != 0 ||
+		!strings.Contains(stderr.String(), fmt.Sprintf("with --from-line %d", report.LastLine+1)) {
 		t.Fatalf("%v, %+v\n%s", err, report, &stderr)
 	}
 	if err := w.Start(within(t, patience)); err != nil {
 		t.Fatal(err)
 	}
-	got := w.feed(t, strings.Join(lines, "\n"), "timer", "batch-create", "--from-line", "501")
-	got.expect(t, 0, "500 timers created")
+	got := w.feed(t, strings.Join(lines, "\n"), "timer", "batch-create", "--from-line", fmt.Sprint(report.LastLine+1))
+	got.expect(t, 0, fmt.Sprintf("%d timers created", 1000-report.LastLine))
 	if n := w.pending(t, client.ListTimersRequest{}); n != 1000 {
 		t.Errorf("%d timers exist", n)
 	}
