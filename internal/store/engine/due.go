@@ -29,13 +29,13 @@ func DueAnswers(q *store.DueQuery, looks []Look) []store.DueShard {
 			out[i].Err = Fenced("poll", q.Shards[i].Claim)
 			continue
 		}
-		out[i] = looks[i].due(q.Horizon, min(room, q.PerShard))
+		out[i] = looks[i].answer(q.Horizon, min(room, q.PerShard))
 		room -= len(out[i].Rows)
 	}
 	return out
 }
 
-func (l *Look) due(horizon timer.Millis, limit int) store.DueShard {
+func (l *Look) answer(horizon timer.Millis, limit int) store.DueShard {
 	for i := range l.Rows {
 		if next := l.Rows[i].DueAt; next > horizon || i == limit {
 			return store.DueShard{Rows: clipped(l.Rows[:i]), NextDueAt: next, Cut: next <= horizon}
@@ -45,6 +45,17 @@ func (l *Look) due(horizon timer.Millis, limit int) store.DueShard {
 		return store.DueShard{Rows: clipped(l.Rows), NextDueAt: timer.Never}
 	}
 	return store.DueShard{NextDueAt: l.First.DueAt, Cut: l.First.DueAt <= horizon}
+}
+
+// Due counts the rows that are due at the horizon.
+func (l *Look) Due(horizon timer.Millis) int {
+	n := 0
+	for i := range l.Rows {
+		if l.Rows[i].DueAt <= horizon {
+			n++
+		}
+	}
+	return n
 }
 
 // OverdueAnswers returns the answer of Overdue from the looks at the query's shards, whose rows are those of the query.

@@ -32,11 +32,8 @@ func SplitChecks(checks []store.Check) (reads, counts []int) {
 	return reads, counts
 }
 
-// Moved returns an error unless present is the position from which a move begins.
-func Moved(present store.Position, move store.Move) error {
-	if present == move.From {
-		return nil
-	}
+// NotAt returns the error of a move that does not begin at the present position.
+func NotAt(present store.Position, move store.Move) error {
 	return fmt.Errorf("write timers at a position: %s/%d is at %v, not %v: %w",
 		move.Topic, move.Partition, present, move.From, store.ErrConflict)
 }

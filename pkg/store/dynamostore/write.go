@@ -60,7 +60,7 @@ func itsOwn(w *store.Written, err error) error {
 func (s *Store) writeOne(ctx context.Context, now timer.Millis, op store.Op) (w store.Written, err error) {
 	ref, err := engine.RefOf(op)
 	if err != nil {
-		return store.Written{Err: err}, nil
+		return store.Written{Err: err}, nil //nolint:nilerr // it is the answer to this operation
 	}
 	switch op := op.(type) {
 	case store.Put:

@@ -163,13 +163,7 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, er
 				return err
 			}
 			for _, i := range some {
-				due := 0
-				for _, row := range looks[i].Rows {
-					if row.DueAt <= q.Horizon {
-						due++
-					}
-				}
-				room -= min(due, room, q.PerShard)
+				room -= min(looks[i].Due(q.Horizon), room, q.PerShard)
 			}
 		}
 		return nil

@@ -107,16 +107,15 @@ func (s *Store) apply(ctx context.Context, c *conn, now timer.Millis, ops []stor
 // the other.
 func (s *Store) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, move store.Move) ([]store.Written, error) {
 	out := make([]store.Written, len(ops))
-	var conflict error
+	var present store.Position
 	err := s.write(ctx, "write timers at a position", func(c *conn) error {
 		if _, err := c.exec(ctx, reservePosition, text(move.Topic), move.Partition); err != nil {
 			return err
 		}
-		var present store.Position
 		if err := c.run(ctx)(statements.ReadPosition(move.Topic, move.Partition, &present)); err != nil {
 			return err
 		}
-		if conflict = engine.Moved(present, move); conflict != nil {
+		if present != move.From {
 			return nil
 		}
 		if err := s.apply(ctx, c, now, ops, out); err != nil {
@@ -128,8 +127,8 @@ func (s *Store) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, m
 	if err != nil {
 		return nil, err
 	}
-	if conflict != nil {
-		return nil, conflict
+	if present != move.From {
+		return nil, engine.NotAt(present, move)
 	}
 	return out, nil
 }

@@ -94,19 +94,14 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]store.DueShard, er
 			if !l.Holds || l.First.DueAt > q.Horizon || limit == 0 {
 				continue
 			}
-			due := 0
 			err := c.dueRows(cursors[i], limit+1, func(row store.DueRow) bool {
 				l.Rows = append(l.Rows, row)
-				if row.DueAt > q.Horizon {
-					return false
-				}
-				due++
-				return true
+				return row.DueAt <= q.Horizon
 			})
 			if err != nil {
 				return err
 			}
-			room -= min(due, limit)
+			room -= min(l.Due(q.Horizon), limit)
 		}
 		return nil
 	})

@@ -16,13 +16,12 @@ ON CONFLICT (topic, partition) DO UPDATE SET
 // changes nothing in the transaction of its group.
 func (s *Store) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, move store.Move) ([]store.Written, error) {
 	out := make([]store.Written, len(ops))
-	var refused error
+	var present store.Position
 	err := s.write(ctx, "write timers at a position", 1+len(ops), sizeOf(ops), func(c *conn) error {
-		var present store.Position
 		if err := c.run(statements.ReadPosition(move.Topic, move.Partition, &present)); err != nil {
 			return err
 		}
-		if refused = engine.Moved(present, move); refused != nil {
+		if present != move.From {
 			return nil
 		}
 		if err := c.applyOps(now, ops, out); err != nil {
@@ -34,8 +33,8 @@ func (s *Store) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, m
 	if err != nil {
 		return nil, err
 	}
-	if refused != nil {
-		return nil, refused
+	if present != move.From {
+		return nil, engine.NotAt(present, move)
 	}
 	return out, nil
 }
