@@ -58,6 +58,9 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .25, .5, 1, 2, 5, 10, 60},
 		}),
 	}
+	for _, result := range []string{"retried", "dropped"} {
+		m.outboxRefused.WithLabelValues(result) // so that the first event counts in rates
+	}
 	registerer.MustRegister(m.partitions, m.armed, m.inFlight, m.idle, m.claims, m.fenced, m.published,
 		m.sweepFinds, m.outboxPublished, m.outboxRefused, m.hints, m.failures, m.lateness)
 	return m
