@@ -31,7 +31,7 @@ or a line of the YAML file that --config names, in this order of precedence. doc
 func (p *program) start(ctx context.Context, role node.Role, settings func() (process.Config, error)) error {
 	config, err := settings()
 	if err == nil {
-		err = exposed(&config)
+		err = startable(role, &config)
 	}
 	if err != nil {
 		return usageError{err}

@@ -12,6 +12,12 @@ import (
 // processFlags adds a flag for every setting except those in without. It returns a function that merges flags,
 // environment and configuration file.
 func processFlags(c *cobra.Command, defaults process.Config, without ...string) func() (process.Config, error) {
+	sources := sourceFlags(c, defaults, without...)
+	return func() (process.Config, error) { return process.Load(sources()) }
+}
+
+// sourceFlags adds the flags of processFlags. It returns a function that returns the sources to merge.
+func sourceFlags(c *cobra.Command, defaults process.Config, without ...string) func() process.Sources {
 	var file string
 	c.Flags().StringVar(&file, "config", os.Getenv(process.EnvPrefix+"CONFIG"), "YAML file of settings (or $TIMERBUS_CONFIG)")
 	unused := map[string]bool{}
@@ -29,7 +35,7 @@ func processFlags(c *cobra.Command, defaults process.Config, without ...string) 
 			c.Flags().String(s.Name, s.Default, s.Usage)
 		}
 	}
-	return func() (process.Config, error) {
+	return func() process.Sources {
 		// Only the flags that were given, because the others have defaults. The command may have flags that are not
 		// settings.
 		flags := map[string]string{}
@@ -38,9 +44,9 @@ func processFlags(c *cobra.Command, defaults process.Config, without ...string) 
 				flags[f.Name] = f.Value.String()
 			}
 		})
-		return process.Load(process.Sources{
+		return process.Sources{
 			Flags: flags, Environ: os.Environ(), File: file, Defaults: &defaults,
 			Foreign: []string{"URL", "CONFIG"}, // variables that are not settings: URL of the client commands, CONFIG for --config
-		})
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,16 +16,16 @@ import (
 // roleCommands returns the commands that run each service as a separate process.
 func (p *program) roleCommands() []*cobra.Command {
 	return []*cobra.Command{
-		p.roleCommand(node.Ingest, "127.0.0.1:8080", "Run an ingest: it accepts commands by HTTP and from the command topic",
+		p.roleCommand(node.Ingest, "Run an ingest: it accepts commands by HTTP and from the command topic",
 			"The HTTP API is served at --listen, with /healthz, /readyz and /metrics."),
-		p.roleCommand(node.Scheduler, "127.0.0.1:8081", "Run a scheduler: it publishes due events",
+		p.roleCommand(node.Scheduler, "Run a scheduler: it publishes due events",
 			"/healthz, /readyz and /metrics are served at --listen."),
-		p.roleCommand(node.Dispatcher, "127.0.0.1:8082", "Run a dispatcher: it delivers due timers",
+		p.roleCommand(node.Dispatcher, "Run a dispatcher: it delivers due timers",
 			"/healthz, /readyz and /metrics are served at --listen."),
 	}
 }
 
-func (p *program) roleCommand(role node.Role, listen, short, serves string) *cobra.Command {
+func (p *program) roleCommand(role node.Role, short, serves string) *cobra.Command {
 	c := &cobra.Command{
 		Use: string(role), Short: short, Args: exactly(),
 		Long: fmt.Sprintf(`%s. Run any number of each role, on any machines,
@@ -37,11 +38,33 @@ Each setting can be a flag, an environment variable (TIMERBUS_ and the flag's na
 or a line of the YAML file that --config names, in this order of precedence. docs/operations.md lists them.`, short, serves),
 		Example: fmt.Sprintf("  timerbus %s --store postgres://timerbus@db/timerbus --bus nats://nats:4222", role),
 	}
+	sources := roleFlags(c, role)
+	if role == node.Ingest {
+		c.Long += "\n\nAn ingest accepts --callback-proxy, so that all roles can have the same settings. It checks the value and does\n" +
+			"not use it."
+	}
+	if role == node.Scheduler {
+		c.Long += "\n\nA scheduler accepts --callback-allow, --callback-proxy and --secret-key, so that all roles can have the same\n" +
+			"settings. It checks their values and does not use them."
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return p.start(c.Context(), role, func() (process.Config, error) { return process.Load(sources()) })
+	}
+	return c
+}
+
+// roleListens are the default addresses of the roles.
+var roleListens = map[node.Role]string{
+	node.Ingest: "127.0.0.1:8080", node.Scheduler: "127.0.0.1:8081", node.Dispatcher: "127.0.0.1:8082",
+}
+
+// roleFlags adds the flags of a role that runs as a separate process. It returns a function that returns their sources.
+func roleFlags(c *cobra.Command, role node.Role) func() process.Sources {
 	defaults := process.DefaultConfig()
-	defaults.Listen = listen
+	defaults.Listen = roleListens[role]
 	defaults.CallbackAllow = ""
 	defaults.StartWait = time.Minute // the store and the bus may start at the same time as this process
-	settings := processFlags(c, defaults, "data", "nats-listen", "nats-sync")
+	sources := sourceFlags(c, defaults, "data", "nats-listen", "nats-sync")
 	for flag, usage := range map[string]string{
 		"store":    "URL of the database, such as postgres://user@host/database; required",
 		"bus":      "URL of the message bus, such as nats://host:4222; required",
@@ -52,42 +75,36 @@ or a line of the YAML file that --config names, in this order of precedence. doc
 	}
 	if role == node.Ingest {
 		c.Flags().Lookup("callback-proxy").Hidden = true
-		c.Long += "\n\nAn ingest accepts --callback-proxy, so that all roles can have the same settings. It checks the value and does\n" +
-			"not use it."
-	} else {
-		for flag, usage := range map[string]string{
-			"listen":        "address of /healthz, /readyz and /metrics, host:port",
-			"token":         "token required from readers of /metrics (preferably set as TIMERBUS_TOKEN)",
-			"allowed-hosts": "accepted hosts of requests to /metrics without a token, such as timers.internal, or any",
-			"insecure":      "allow /metrics without a token from other machines",
-		} {
-			c.Flags().Lookup(flag).Usage = usage
-		}
+		return sources
+	}
+	for flag, usage := range map[string]string{
+		"listen":        "address of /healthz, /readyz and /metrics, host:port",
+		"token":         "token required from readers of /metrics (preferably set as TIMERBUS_TOKEN)",
+		"allowed-hosts": "accepted hosts of requests to /metrics without a token, such as timers.internal, or any",
+		"insecure":      "allow /metrics without a token from other machines",
+	} {
+		c.Flags().Lookup(flag).Usage = usage
 	}
 	if role == node.Scheduler {
 		for _, flag := range []string{"callback-allow", "callback-proxy", "secret-key"} {
 			c.Flags().Lookup(flag).Hidden = true
 		}
-		c.Long += "\n\nA scheduler accepts --callback-allow, --callback-proxy and --secret-key, so that all roles can have the same\n" +
-			"settings. It checks their values and does not use them."
 	}
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		return p.start(c.Context(), role, func() (process.Config, error) {
-			config, err := settings()
-			switch {
-			case err != nil:
-			case config.Store == "":
-				err = usagef("--store is missing: separate roles share a database, " +
-					"such as postgres://user@host/database")
-			case config.Bus == "":
-				err = usagef("--bus is missing: separate roles share a bus, such as nats://host:4222")
-			default:
-				err = errors.Join(shared("--store", config.Store), shared("--bus", config.Bus))
-			}
-			return config, err
-		})
+	return sources
+}
+
+// startable returns an error if a role cannot start with acceptable settings that do not fit each other or the role.
+func startable(role node.Role, config *process.Config) error {
+	if role == node.All {
+		return exposed(config)
 	}
-	return c
+	if config.Store == "" {
+		return usagef("--store is missing: separate roles share a database, such as postgres://user@host/database")
+	}
+	if config.Bus == "" {
+		return usagef("--bus is missing: separate roles share a bus, such as nats://host:4222")
+	}
+	return cmp.Or(errors.Join(shared("--store", config.Store), shared("--bus", config.Bus)), exposed(config))
 }
 
 // shared rejects a URL that only one process can use.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,19 +59,30 @@ func cutLast(s, separator string) (before, after string, found bool) {
 	return s[:at], s[at+len(separator):], true
 }
 
-// Redacted returns a bus's URL without secrets, for messages.
+// Redacted returns the URL of a store, bus or proxy without secrets, for messages.
 func Redacted(raw string) string {
-	credentials, hosts, given := cutLast(raw, "@")
-	if !given {
-		return raw
+	scheme, rest, isURL := strings.Cut(raw, "://")
+	address, query, _ := strings.Cut(rest, "?")
+	credentials, _, given := cutLast(address, "@")
+	switch {
+	case strings.Contains(query, "@"), !isURL && strings.Contains(raw, "@"): // a password may begin or end anywhere
+		if !isURL {
+			return "xxxxx"
+		}
+		return scheme + "://xxxxx"
+	case given:
+		user, _, named := strings.Cut(credentials, ":")
+		// On NATS, a user without a password is a token.
+		if !named && !slices.Contains([]string{"postgres", "postgresql", "mysql", "kafka"}, strings.ToLower(scheme)) {
+			user = "xxxxx"
+		}
+		raw = scheme + "://" + user + rest[len(credentials):]
 	}
-	scheme, user, _ := strings.Cut(credentials, "://")
-	user, _, named := strings.Cut(user, ":")
-	if !named { // it may be a token
-		user = "xxxxx"
-	}
-	return scheme + "://" + user + "@" + hosts
+	return secretParameter.ReplaceAllString(raw, "${1}xxxxx")
 }
+
+// secretParameter matches a parameter whose name says that it is secret, such as sslpassword of PostgreSQL.
+var secretParameter = regexp.MustCompile(`(?i)([?&][^=&]*(?:password|secret|token)[^=&]*=)[^&]*`)
 
 // setTLS sets the parameters tls and ca.
 func setTLS(to **tls.Config, name, value string) error {

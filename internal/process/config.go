@@ -15,7 +15,7 @@ import (
 
 // Config contains every setting of a process. The tag koanf is the setting's name: the flag is --name, the environment
 // variable TIMERBUS_NAME (hyphens become underscores), and the file's key is the name itself. The tag usage is the help
-// text.
+// text. The tag secret is "true" for a value that is never shown, and "url" for a URL, which may contain a password.
 type Config struct {
 	// Listen is the HTTP API's address, host:port; port 0 selects a free one.
 	Listen string `koanf:"listen" usage:"address of the HTTP API, host:port"`
@@ -27,9 +27,9 @@ type Config struct {
 	// acknowledged messages that were not yet synced; the end of the process never does.
 	NATSSync string `koanf:"nats-sync" usage:"when commands and events are synced to disk: always (before the acknowledgement) or interval"`
 	// Store is the URL of the database, as in backend.Options. Empty: SQLite in the data folder.
-	Store string `koanf:"store" usage:"URL of the database, such as postgres://user@host/database, or empty for SQLite in the data folder"`
+	Store string `koanf:"store" secret:"url" usage:"URL of the database, such as postgres://user@host/database; empty: SQLite in the data folder"`
 	// Bus is the URL of the message bus, as in backend.Options. Empty: a NATS server in the process.
-	Bus string `koanf:"bus" usage:"URL of the message bus, such as nats://host:4222, or empty for an embedded NATS server"`
+	Bus string `koanf:"bus" secret:"url" usage:"URL of the message bus, such as nats://host:4222, or empty for an embedded NATS server"`
 	// Node identifies this process in lists of shards. Empty: the host's name.
 	Node string `koanf:"node" usage:"name of this process in lists of shards, or empty for the host name"`
 	// DebugListen is the address of net/http/pprof, host:port on this machine; empty: not served.
@@ -52,7 +52,7 @@ type Config struct {
 	// parses it.
 	CallbackAllow string `koanf:"callback-allow" usage:"allowed non-public targets: loopback, private, any, 10.0.0.0/8, *.internal"`
 	// CallbackProxy is the URL of an HTTP or SOCKS proxy for callbacks; empty: none, regardless of the environment.
-	CallbackProxy string `koanf:"callback-proxy" usage:"proxy for callbacks, such as http://proxy:3128, or empty for none"`
+	CallbackProxy string `koanf:"callback-proxy" secret:"url" usage:"proxy for callbacks, such as http://proxy:3128, or empty for none"`
 	// Partitions of the bus, 1 to 1,024. Fixed by the first process that opens the store.
 	Partitions int `koanf:"partitions" usage:"partitions of the bus, 1 to 1024; fixed by the first process that opens the store"`
 	// DrainTimeout bounds the graceful stop, 0 s to 10 min. Unfinished work is resumed at the next start.

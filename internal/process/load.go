@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -44,6 +45,29 @@ type Setting struct {
 	Switch bool
 	// Secret means that its value is never shown.
 	Secret bool
+	// URL means that its value is a URL, which may contain a password.
+	URL bool
+}
+
+// Origin is the kind of source that sets a setting.
+type Origin string
+
+const (
+	FromDefault     Origin = "default"
+	FromFile        Origin = "file"
+	FromEnvironment Origin = "environment"
+	FromFlag        Origin = "flag"
+)
+
+// Value is the effective value of a setting.
+type Value struct {
+	Setting
+
+	// Text may be secret or contain a password.
+	Text   string
+	Origin Origin
+	// Source names the line of the file, the variable or the flag; empty for a default.
+	Source string
 }
 
 // Settings lists the fields of Config in their order.
@@ -62,7 +86,7 @@ func SettingsOf(config *Config) []Setting {
 		settings = append(settings, Setting{
 			Name: name, Env: envOf(name), Usage: field.Tag.Get("usage"),
 			Default: fmt.Sprint(defaults.Field(i).Interface()), Switch: field.Type.Kind() == reflect.Bool,
-			Secret: field.Tag.Get("secret") == "true",
+			Secret: field.Tag.Get("secret") == "true", URL: field.Tag.Get("secret") == "url",
 		})
 	}
 	return settings
@@ -75,32 +99,52 @@ func envOf(name string) string {
 // Load merges the sources and checks the result. An unknown key is an error: a misspelt setting would otherwise
 // silently get its default.
 func Load(from Sources) (Config, error) {
-	k := koanf.New(".")
-	file, err := readFile(from.File)
+	config, _, err := Explain(from)
 	if err != nil {
 		return Config{}, err
 	}
+	return config, config.Check()
+}
+
+// Explain is Load without the check of the result. It also returns the value of each setting and its source, in the order
+// of Settings.
+func Explain(from Sources) (Config, []Value, error) {
+	k := koanf.New(".")
+	file, err := readFile(from.File)
+	if err != nil {
+		return Config{}, nil, err
+	}
 	environ, err := readEnviron(from.Environ, from.Foreign)
 	if err != nil {
-		return Config{}, err
+		return Config{}, nil, err
 	}
 	flags := make(values, len(from.Flags))
 	for name, value := range from.Flags {
 		flags[name] = value
 	}
-	for _, source := range []struct {
+	type source struct {
+		Origin
+
+		name string
+	}
+	sources := map[string]source{}
+	for _, given := range []struct {
+		origin Origin
 		values values
 		name   func(key string) string
 	}{
-		{file, func(key string) string { return fmt.Sprintf("%s: %s", from.File, key) }},
-		{environ, envOf},
-		{flags, func(key string) string { return "--" + key }},
+		{FromFile, file, func(key string) string { return fmt.Sprintf("%s: %s", from.File, key) }},
+		{FromEnvironment, environ, envOf},
+		{FromFlag, flags, func(key string) string { return "--" + key }},
 	} {
-		if err := source.values.check(source.name); err != nil {
-			return Config{}, err
+		if err := given.values.check(given.name); err != nil {
+			return Config{}, nil, err
 		}
-		if err := k.Load(source.values, nil); err != nil {
-			return Config{}, fmt.Errorf("load configuration: %w", err)
+		if err := k.Load(given.values, nil); err != nil {
+			return Config{}, nil, fmt.Errorf("load configuration: %w", err)
+		}
+		for key := range given.values {
+			sources[key] = source{given.origin, given.name(key)}
 		}
 	}
 	config := DefaultConfig()
@@ -108,9 +152,15 @@ func Load(from Sources) (Config, error) {
 		config = *from.Defaults
 	}
 	if err := decode(k, &config); err != nil {
-		return Config{}, fmt.Errorf("load configuration: %w", err)
+		return Config{}, nil, fmt.Errorf("load configuration: %w", err)
 	}
-	return config, config.Check()
+	settings := SettingsOf(&config) // the "defaults" are the effective values
+	explained := make([]Value, len(settings))
+	for i, s := range settings {
+		set := sources[s.Name]
+		explained[i] = Value{Setting: s, Text: s.Default, Origin: cmp.Or(set.Origin, FromDefault), Source: set.name}
+	}
+	return config, explained, nil
 }
 
 func readFile(name string) (values, error) {
