@@ -27,7 +27,7 @@ type Config struct {
 	// acknowledged messages that were not yet synced; the end of the process never does.
 	NATSSync string `koanf:"nats-sync" usage:"when commands and events are synced to disk: always (before the acknowledgement) or interval"`
 	// Store is the URL of the database, as in backend.Options. Empty: SQLite in the data folder.
-	Store string `koanf:"store" secret:"url" usage:"URL of the database, such as postgres://user@host/database; empty: SQLite in the data folder"`
+	Store string `koanf:"store" secret:"url" usage:"URL of the database, such as postgres://user@host/db; empty: SQLite in the data folder"`
 	// Bus is the URL of the message bus, as in backend.Options. Empty: a NATS server in the process.
 	Bus string `koanf:"bus" secret:"url" usage:"URL of the message bus, such as nats://host:4222, or empty for an embedded NATS server"`
 	// Node identifies this process in lists of shards. Empty: the host's name.

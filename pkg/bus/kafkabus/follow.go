@@ -67,11 +67,8 @@ func Follow(ctx context.Context, opts Options, since time.Time, topics []bus.Top
 func (o *Options) followable(ctx context.Context, client *kgo.Client, names []string) error {
 	ctx, cancel := context.WithTimeout(ctx, o.AckTimeout)
 	defer cancel()
-	if err := client.Ping(ctx); err != nil {
-		if unreachable(err) {
-			err = fmt.Errorf("%w: %w", bus.ErrUnavailable, err)
-		}
-		return fmt.Errorf("connect to Kafka at %s: %w", o.address(), err)
+	if err := o.ping(ctx, client); err != nil {
+		return err
 	}
 	details, err := kadm.NewClient(client).ListTopics(ctx, names...)
 	if err != nil {
@@ -85,6 +82,17 @@ func (o *Options) followable(ctx context.Context, client *kgo.Client, names []st
 		if d.Err != nil {
 			return fmt.Errorf("follow %s: %w", d.Topic, d.Err)
 		}
+	}
+	return nil
+}
+
+// ping checks that a broker answers and accepts the user.
+func (o *Options) ping(ctx context.Context, client *kgo.Client) error {
+	if err := client.Ping(ctx); err != nil {
+		if unreachable(err) {
+			err = fmt.Errorf("%w: %w", bus.ErrUnavailable, err)
+		}
+		return fmt.Errorf("connect to Kafka at %s: %w", o.address(), err)
 	}
 	return nil
 }

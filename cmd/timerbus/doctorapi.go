@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/timerbus/timerbus/internal/doctor"
+	"github.com/timerbus/timerbus/pkg/api"
+	"github.com/timerbus/timerbus/pkg/client"
+	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// ask examines a process by its HTTP API.
+func (e *examination) ask(ctx context.Context, o *doctor.Options) []doctor.Result {
+	address := e.address()
+	results := e.readiness(ctx, address)
+	const why = "a process uses the database; its readiness includes a free disk and its clock"
+	results = append(results, doctor.Skip(why, doctor.StoreChecks()...)...)
+	results = append(results, doctor.Bus(ctx, o, o.Partitions, true)...)
+	c, err := client.New(address, client.WithToken(e.config.Token), client.WithUserAgent("timerbus-doctor/"+version))
+	if err != nil {
+		return append(results, doctor.Skip(err.Error(), doctor.TimerChecks()...)...)
+	}
+	return append(results, doctor.Timers(ctx, e.limits, timer.SystemClock(), apiCluster{c})...)
+}
+
+// readiness reads /readyz, which needs no token.
+func (e *examination) readiness(ctx context.Context, address string) []doctor.Result {
+	const via = "a process uses the data folder: asked its API at "
+	ctx, cancel := context.WithTimeout(ctx, e.limits.Timeout)
+	defer cancel()
+	health, err := readHealth(ctx, address)
+	if err != nil {
+		return []doctor.Result{{
+			Check: doctor.CheckStore, Status: doctor.Failed, Found: via + address + ": " + err.Error(),
+			Advice: "set --url to the address of that process, or stop it and run this command again",
+		}}
+	}
+	result := doctor.Result{Check: doctor.CheckStore, Status: doctor.OK, Found: via + address + ", which is ready"}
+	var degraded []string
+	for _, part := range health.Degraded {
+		degraded = append(degraded, part.Part+": "+part.Reason)
+	}
+	switch {
+	case len(health.Reasons) > 0:
+		result.Status, result.Found = doctor.Failed, via+address+", which is not ready: "+strings.Join(health.Reasons, "; ")
+		result.Advice = "read the log of the process; it names the cause"
+	case len(degraded) > 0:
+		result.Status, result.Found = doctor.Failed, via+address+", which is degraded: "+strings.Join(degraded, "; ")
+		result.Advice = "read the log of the process; timers are stored meanwhile"
+	}
+	return []doctor.Result{result}
+}
+
+func readHealth(ctx context.Context, address string) (health api.Health, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(address, "/")+"/readyz", http.NoBody)
+	if err != nil {
+		return health, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return health, err
+	}
+	defer response.Body.Close()
+	if err := json.NewDecoder(io.LimitReader(response.Body, 1<<20)).Decode(&health); err != nil || health.Status == "" {
+		return health, fmt.Errorf("GET /readyz: %s is not the answer of a timerbus process", response.Status)
+	}
+	return health, nil
+}
+
+// apiCluster is a doctor.Cluster.
+type apiCluster struct{ client *client.Client }
+
+func (a apiCluster) Namespaces(ctx context.Context) ([]string, error) {
+	all, err := a.client.ListNamespaces(ctx)
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Name
+	}
+	return names, err
+}
+
+func (a apiCluster) Shards(ctx context.Context, namespace string) ([]doctor.Shard, error) {
+	all, err := a.client.ListShards(ctx, namespace)
+	shards := make([]doctor.Shard, len(all))
+	for i := range all {
+		shards[i] = doctor.Shard{
+			ID: shard.ID(all[i].Shard), Partition: shard.Partition(all[i].Partition), Held: all[i].Held, Node: all[i].Node,
+			NextDueAt: timer.Never,
+		}
+		if at := all[i].NextDueAt; !at.IsZero() {
+			shards[i].NextDueAt = timer.FromTime(at.Time)
+		}
+	}
+	return shards, err
+}
+
+func (a apiCluster) Count(ctx context.Context, namespace string, status timer.Status) (n int, err error) {
+	request := client.ListTimersRequest{Namespace: namespace, Status: api.Status(status), Limit: doctor.CountLimit}
+	for _, err := range a.client.AllTimers(ctx, request) {
+		if err != nil {
+			return n, err
+		}
+		if n++; n == doctor.CountLimit {
+			break
+		}
+	}
+	return n, nil
+}
