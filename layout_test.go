@@ -67,6 +67,7 @@ var rules = []rule{
 	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/store pkg/bus internal/process internal/watermillsink internal/node pkg/client/...", tests: "internal/event/... pkg/store/memstore pkg/store/sqlitestore pkg/bus/membus pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on the engines and the Pub/Sub of the program"},
 	{unit: "pkg/timertest/...", may: "pkg/timer internal/backend internal/process/... internal/node pkg/client/...", why: "it starts a node inside a user's test, and returns a client"},
 
+	{unit: "internal/restore", may: domain + " pkg/store", tests: "pkg/store/memstore internal/faultstore", why: "it changes any store, which the program opens"},
 	{unit: "internal/doctor", may: domain + " pkg/store pkg/bus", tests: "pkg/store/memstore internal/faultstore", why: "it checks any store and bus, which the program opens"},
 
 	// Programs assemble the components, and get their engines from internal/backend.
@@ -84,7 +85,7 @@ const (
 	contracts = domain + " pkg/store pkg/bus internal/event/..."
 	callbacks = " internal/encryption pkg/webhook internal/egress"
 	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/store/postgresstore pkg/store/mysqlstore pkg/store/dynamostore pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus"
-	programs  = contracts + " internal/backend internal/bench internal/doctor internal/process/... internal/node pkg/client/... pkg/api/... schemas services/*" + callbacks
+	programs  = contracts + " internal/backend internal/bench internal/doctor internal/restore internal/process/... internal/node pkg/client/... pkg/api/... schemas services/*" + callbacks
 )
 
 func TestArrows(t *testing.T) {

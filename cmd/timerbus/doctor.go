@@ -30,7 +30,7 @@ type examination struct {
 	limits doctor.Limits
 	logger *slog.Logger
 
-	// badURL is the error of a URL that is not acceptable. Checks run in goroutines of their own.
+	// badURL is the error of a URL that is not acceptable. Each check runs in a separate goroutine.
 	badURL atomic.Pointer[error]
 }
 

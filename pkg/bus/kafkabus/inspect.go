@@ -71,7 +71,7 @@ func (o *Options) inspectTopics(ctx context.Context, admin *kadm.Client) ([]bus.
 	return states, nil
 }
 
-// inspectGroups reads the rights on the consumer groups. A group that nobody has used yet is not missing.
+// inspectGroups reads the rights on the consumer groups. An unused group is not missing.
 func (o *Options) inspectGroups(ctx context.Context, admin *kadm.Client) ([]bus.TopicState, error) {
 	var states []bus.TopicState
 	for _, id := range []string{
