@@ -179,6 +179,11 @@ e2e-buses: testenv ## Kill, freeze and stop schedulers and brokers under load on
 	@cd e2e && ../$(TESTENV) --need postgres,nats,nats3,kafka,kafka3 -- go test -count=1 -timeout 30m -v \
 		-run 'TestSchedulersComeAndGo|TestBrokersAreKilledUnderLoad|TestLostDueTopic' .
 
+.PHONY: e2e-upgrade
+e2e-upgrade: testenv ## Upgrade a cluster on PostgreSQL and NATS from the previous release, one process after another, under load (FROM: its commit, e2e/upgrade/previous)
+	@cd e2e && TIMERBUS_UPGRADE_FROM=$(or $(FROM),$(shell cat e2e/upgrade/previous)) \
+		../$(TESTENV) --need postgres,nats -- go test -count=1 -timeout 30m -v -run TestRollingUpgrade .
+
 .PHONY: campaign
 campaign: testenv ## Kill, freeze and cut off every role, broker and database under load, print the lateness of timers (BUS=nats,kafka; SEEDS: 3, each 5 to 6 minutes on each bus; FIRST; STORE)
 	@cd e2e && TIMERBUS_E2E_STORE=$(filter-out embedded,$(STORE)) TIMERBUS_CAMPAIGN_BUS=$(or $(BUS),nats$(comma)kafka) \

@@ -19,6 +19,8 @@ type cluster struct {
 
 	store string
 	bus   *messageBus
+	// options apply to processes that are launched later.
+	options []harness.Option
 	// members are all processes, ingests first.
 	members []*member
 }
@@ -41,9 +43,20 @@ func startCluster(t *testing.T, ingests, schedulers, dispatchers int) *cluster {
 func startClusterOn(t *testing.T, bus *messageBus, ingests, schedulers, dispatchers int) *cluster {
 	t.Helper()
 	c := &cluster{store: chosen().fresh(t), bus: bus}
+	c.migrate(t, binary)
+	c.start(t, ingests, schedulers, dispatchers)
+	return c
+}
+
+func (c *cluster) migrate(t *testing.T, binary string) {
+	t.Helper()
 	if out, err := exec.CommandContext(within(t, patience), binary, "migrate", "up", "--store", c.store).CombinedOutput(); err != nil {
 		t.Fatalf("migrate: %v\n%s", err, out)
 	}
+}
+
+func (c *cluster) start(t *testing.T, ingests, schedulers, dispatchers int) {
+	t.Helper()
 	for _, role := range []struct {
 		name  string
 		count int
@@ -55,7 +68,6 @@ func startClusterOn(t *testing.T, bus *messageBus, ingests, schedulers, dispatch
 	c.ready(t)
 	c.world = &world{Service: c.members[0].Service, namespace: "default"}
 	c.connectAPI(t)
-	return c
 }
 
 // launch starts one more process, and does not wait until it is ready.
@@ -81,7 +93,8 @@ func (c *cluster) launchWired(t *testing.T, role string, number int) *member {
 func (c *cluster) launchOn(t *testing.T, role string, number int, store, bus string) *member {
 	t.Helper()
 	name := fmt.Sprintf("%s-%d", role, number)
-	m := &member{Service: newService(t, "", harness.WithRole(role, store, bus), harness.WithArgs("--node", name)), name: name}
+	options := append([]harness.Option{harness.WithRole(role, store, bus), harness.WithArgs("--node", name)}, c.options...)
+	m := &member{Service: newService(t, "", options...), name: name}
 	c.members = append(c.members, m)
 	if err := m.Launch(); err != nil {
 		t.Fatal(err)

@@ -61,6 +61,8 @@ type load struct {
 	// pace is the longest pause of a client between requests.
 	pace time.Duration
 	seed uint64
+	// first, if not nil, is called with each call of a first attempt that was not rescheduled.
+	first func(*receiver.Call)
 	// written counts answered writes, delivered counts callbacks.
 	written, delivered atomic.Int64
 }
@@ -226,6 +228,9 @@ func (l *load) answer(call receiver.Call) receiver.Answer {
 	d, c := delivered(call.Delivery, call.WebhookID, call.At)
 	l.Delivered(d)
 	l.delivered.Add(1)
+	if l.first != nil && call.Attempt == 1 && d.ExecuteAt.Equal(c.First) {
+		l.first(&call)
+	}
 	a := receiver.Answer{Delay: c.Takes}
 	verdict, next := oracle.Done, time.Time{}
 	switch {

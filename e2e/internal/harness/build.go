@@ -24,6 +24,11 @@ func Binary(ctx context.Context, root, folder string) (string, error) {
 		}
 		return path, nil
 	}
+	return Build(ctx, root, folder)
+}
+
+// Build is Binary without TIMERBUS_BIN.
+func Build(ctx context.Context, root, folder string) (string, error) {
 	path := filepath.Join(folder, "timerbus")
 	args, cgo := []string{"build", "-o", path, "-ldflags=-s -w -X main.version=e2e -X main.commit=e2e"}, "CGO_ENABLED=0"
 	if Race() {

@@ -59,6 +59,9 @@ func WithRole(role, store, bus string) Option {
 	}
 }
 
+// WithBinary starts another binary than that of New.
+func WithBinary(path string) Option { return func(s *Service) { s.binary = path } }
+
 // WithAddresses sets the listen addresses; an empty one is chosen.
 func WithAddresses(listen, nats string) Option {
 	return func(s *Service) { s.Listen, s.NATS = listen, nats }
@@ -82,6 +85,9 @@ func New(binary, data string, options ...Option) (*Service, error) {
 	}
 	return s, nil
 }
+
+// SetBinary changes the binary of later starts.
+func (s *Service) SetBinary(path string) { s.binary = path }
 
 // URL returns the base URL of the HTTP API.
 func (s *Service) URL() string { return "http://" + s.Listen }
