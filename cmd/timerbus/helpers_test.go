@@ -29,6 +29,17 @@ func commandWith(t *testing.T, stdin string, args ...string) outcome {
 	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
 }
 
+// refuses runs commands that end with a usage error that contains the text, and does not show the password "hush".
+func refuses(t *testing.T, wants map[string]string) {
+	t.Helper()
+	for args, want := range wants {
+		got := command(t, strings.Fields(args)...)
+		if got.code != exitUsage || !strings.Contains(got.stderr, want) || strings.Contains(got.stdout+got.stderr, "hush") {
+			t.Errorf("%s: exit code %d\n%s%s\nwant %d and %s", args, got.code, got.stdout, got.stderr, exitUsage, want)
+		}
+	}
+}
+
 // background is a command that runs until stop is called.
 type background struct {
 	stdout, stderr *screen

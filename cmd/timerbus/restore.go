@@ -22,7 +22,7 @@ import (
 // restored are the counts of a namespace as --json prints them.
 type restored struct {
 	Namespace string `json:"namespace"`
-	// Due timers were due before the cut-off, Dead of them were made dead, and Changed of them were changed meanwhile.
+	// Due timers were due before the cut-off, Dead of them were made dead, and Changed of them were changed by another process.
 	Due     int `json:"due"`
 	Dead    int `json:"dead"`
 	Changed int `json:"changed"`
@@ -117,7 +117,7 @@ func (p *program) restore(ctx context.Context, storeURL string, o *restore.Optio
 	case err != nil:
 		err = hintedError{err, "Run the same command again: it continues with the remaining timers."}
 	case changed > 0:
-		err = fmt.Errorf("%d timers were changed meanwhile: a process uses the database; stop all processes, then repeat it", changed)
+		err = fmt.Errorf("%d timers were changed during the run: a process uses the database; stop all processes, then repeat it", changed)
 	}
 	return errors.Join(p.restoreResult(namespaces, o.Apply, asJSON), err)
 }

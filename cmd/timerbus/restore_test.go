@@ -133,7 +133,7 @@ func TestRestoreOfADataFolder(t *testing.T) {
 
 func TestRestoreRefuses(t *testing.T) {
 	hermetic(t)
-	for args, want := range map[string]string{
+	refuses(t, map[string]string{
 		"restore":                              "--skip-due-before is missing",
 		"restore --skip-due-before yesterday":  "--skip-due-before",
 		"restore --skip-due-before 2026-11-23": "--skip-due-before",
@@ -142,12 +142,7 @@ func TestRestoreRefuses(t *testing.T) {
 		"restore --skip-due-before 2026-01-01T00:00:00Z --store oracle://me:hush@h":         "--store: ",
 		"restore --skip-due-before 2026-01-01T00:00:00Z --store sqlite:/x?cache=1":          "sqlite:FOLDER",
 		"restore --skip-due-before 2026-01-01T00:00:00Z --store postgres://h/db everything": "wants no argument",
-	} {
-		got := command(t, strings.Fields(args)...)
-		if got.code != exitUsage || !strings.Contains(got.stderr, want) || strings.Contains(got.stderr, "hush") {
-			t.Errorf("%s: exit code %d\n%s\nwant %d and %s", args, got.code, got.stderr, exitUsage, want)
-		}
-	}
+	})
 	folder := t.TempDir()
 	got := command(t, "restore", "--skip-due-before", "2026-01-01T00:00:00Z", "--data", folder)
 	if got.code != exitFailure || !strings.Contains(got.stderr, "holds no database") {

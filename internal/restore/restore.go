@@ -32,7 +32,7 @@ type Counts struct {
 	Due int
 	// Dead is how many of them were made dead.
 	Dead int
-	// Changed is how many of them another process has changed meanwhile, so that they were left alone.
+	// Changed is how many of them another process changed during the run, so that they were left alone.
 	Changed int
 	// Later is the number of timers that were due after the cut-off. They are delivered when processes start.
 	Later int
