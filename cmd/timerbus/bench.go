@@ -188,12 +188,3 @@ func (b *benchCommand) receiver(ctx context.Context) (stop func() error, err err
 	b.options.Receiver, b.options.Local = "http://"+reachable(l.Addr().String()), true
 	return serveReceiver(l), nil
 }
-
-// reachable returns an address to which this machine can connect, for an address on which it listens.
-func reachable(listening string) string {
-	host, port, err := net.SplitHostPort(listening)
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
-		return net.JoinHostPort("127.0.0.1", port)
-	}
-	return listening
-}

@@ -83,7 +83,7 @@ func TestBenchWithoutAService(t *testing.T) {
 
 func TestReachable(t *testing.T) {
 	for listening, want := range map[string]string{
-		"127.0.0.1:9100": "127.0.0.1:9100", "0.0.0.0:9100": "127.0.0.1:9100", "[::]:9100": "127.0.0.1:9100", "10.0.0.1:9100": "10.0.0.1:9100",
+		"127.0.0.1:9100": "127.0.0.1:9100", "0.0.0.0:9100": "127.0.0.1:9100", "[::]:9100": "127.0.0.1:9100", ":9100": "127.0.0.1:9100", "10.0.0.1:9100": "10.0.0.1:9100",
 	} {
 		if got := reachable(listening); got != want {
 			t.Errorf("reachable(%s) = %s, want %s", listening, got, want)

@@ -8,5 +8,5 @@
 // receive.go and answer.go; timer.go with timerwrite.go, timerdelete.go, timerretry.go, timerlist.go and timerwatch.go
 // (one timer), timermatching.go (all timers that a filter selects), timerbatch.go, batchrun.go and lines.go (all timers
 // of a file); namespace.go and shard.go; and the shared files remote.go, retryflags.go, args.go, completion.go,
-// progress.go and output.go. bench.go and the other bench*.go files measure a service.
+// progress.go and output.go. healthcheck.go asks a process whether it is ready. bench.go and the other bench*.go files measure a service.
 package main

@@ -213,5 +213,5 @@ func (e *examination) unread(o *doctor.Options, found doctor.Result) []doctor.Re
 
 // address returns the URL of the process that uses the data folder.
 func (e *examination) address() string {
-	return cmp.Or(e.url, os.Getenv("TIMERBUS_URL"), "http://"+strings.NewReplacer("0.0.0.0:", "127.0.0.1:", "[::]:", "[::1]:").Replace(e.config.Listen))
+	return cmp.Or(e.url, os.Getenv("TIMERBUS_URL"), "http://"+reachable(e.config.Listen))
 }

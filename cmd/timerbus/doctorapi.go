@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
-	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/timerbus/timerbus/internal/doctor"
@@ -34,7 +31,11 @@ func (e *examination) readiness(ctx context.Context, address string) []doctor.Re
 	const via = "a process uses the data folder: asked its API at "
 	ctx, cancel := context.WithTimeout(ctx, e.limits.Timeout)
 	defer cancel()
-	health, err := readHealth(ctx, address)
+	base, err := url.Parse(address)
+	if err != nil {
+		return []doctor.Result{{Check: doctor.CheckStore, Status: doctor.Failed, Found: err.Error(), Advice: "correct --url"}}
+	}
+	health, _, err := readHealth(ctx, base)
 	if err != nil {
 		return []doctor.Result{{
 			Check: doctor.CheckStore, Status: doctor.Failed, Found: via + address + ": " + err.Error(),
@@ -55,22 +56,6 @@ func (e *examination) readiness(ctx context.Context, address string) []doctor.Re
 		result.Advice = "read the log of the process; timers are stored meanwhile"
 	}
 	return []doctor.Result{result}
-}
-
-func readHealth(ctx context.Context, address string) (health api.Health, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(address, "/")+"/readyz", http.NoBody)
-	if err != nil {
-		return health, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return health, err
-	}
-	defer response.Body.Close()
-	if err := json.NewDecoder(io.LimitReader(response.Body, 1<<20)).Decode(&health); err != nil || health.Status == "" {
-		return health, fmt.Errorf("GET /readyz: %s is not the answer of a timerbus process", response.Status)
-	}
-	return health, nil
 }
 
 // apiCluster is a doctor.Cluster.

@@ -32,7 +32,7 @@ func TestUsageErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"":                                   "want a command: dev, ingest, scheduler, dispatcher, config, doctor, migrate, backup, restore, receive, timer, namespace, shard, bench, version",
+		"":                                   "want a command: dev, ingest, scheduler, dispatcher, config, doctor, healthcheck, migrate, backup, restore, receive, timer, namespace, shard, bench, version",
 		"frob":                               `"frob" is not a command: want dev, ingest`,
 		"timer":                              "want a command: create, get, update, delete, retry, list, history, watch, batch-create, batch-delete, reschedule",
 		"timer frob":                         `"frob" is not a command: want create`,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"net/http"
 	"syscall"
 	"time"
@@ -39,4 +40,13 @@ func cannotListen(flag, address string, err error) error {
 	default:
 		return fmt.Errorf("%s %s: %w", flag, address, err)
 	}
+}
+
+// reachable returns an address to which this machine can connect, for an address on which it listens.
+func reachable(listening string) string {
+	host, port, err := net.SplitHostPort(listening)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return listening
 }
