@@ -14,7 +14,7 @@ func (s *Statements) addTimers(d *Dialect, prepare func(name, sql string) *State
 	const newestFirst = " ORDER BY h.finished_at DESC, h.attempt DESC, h.generation DESC LIMIT "
 	s.live = prepare("select_live",
 		"SELECT "+d.LiveColumns("t.")+" FROM timers t WHERE t."+d.Shard+" = @shard AND t."+d.UUID+" = @uuid")
-	s.end = prepare("select_end", "SELECT "+d.EndColumns("h.")+ofTimer+" AND h.outcome IN ('done', 'dead')"+newestFirst+"1")
+	s.end = prepare("select_end", "SELECT "+d.EndColumns("h.")+ofTimer+" AND h."+IsEnd+newestFirst+"1")
 	s.history = prepare("select_history", `SELECT h.generation, h.attempt, h.outcome, h.execute_at, h.next_at, h.started_at,
 	h.finished_at, h.status_code, h.error, h.correlation_id`+ofTimer+newestFirst+"@limit")
 }

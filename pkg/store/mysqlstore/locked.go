@@ -90,7 +90,7 @@ func (l *locked) readEnds(ctx context.Context, refs []store.Ref) error {
 		})
 }
 
-const unexpiredEnd = "h.outcome IN ('done', 'dead') AND h.expires_at > ?"
+const unexpiredEnd = "h." + relational.IsEnd + " AND h.expires_at > ?"
 
 var selectEnd = "(SELECT ? AS place, " + dialect.EndColumns("h.") + ` FROM history h
 WHERE h.shard_id = ? AND h.uuid = ? AND ` + unexpiredEnd + `
@@ -186,7 +186,8 @@ func (l *locked) record(ctx context.Context, attempts []*engine.Attempt) error {
 			return err
 		}, "SELECT h.p, max(h.finished_at) FROM (SELECT k.p, h.outcome, h.expires_at, h.finished_at, "+
 			"row_number() OVER (PARTITION BY k.p ORDER BY h.generation DESC, h.attempt DESC) n FROM "+list(len(some), "p", "s", "u")+
-			" STRAIGHT_JOIN history h ON h.shard_id = k.s AND h.uuid = k.u) h WHERE h.n <= 100 AND "+unexpiredEnd+" GROUP BY h.p",
+			" STRAIGHT_JOIN history h ON h.shard_id = k.s AND h.uuid = k.u) h "+
+			"WHERE h.n <= "+relational.NewestEnds+" AND "+unexpiredEnd+" GROUP BY h.p",
 			append(args, int64(l.now))...)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/timerbus/timerbus/internal/store/engine"
+	"github.com/timerbus/timerbus/internal/store/relational"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -82,7 +83,8 @@ var (
 	replaceAllButPayload = " ON DUPLICATE KEY UPDATE " + assign(liveColumns, append(timerKey, "payload"), "%s = VALUES(%s)")
 	// keepFinal replaces failed attempts only. The assignments are executed in order, so the outcome is the last one.
 	keepFinal = " ON DUPLICATE KEY UPDATE " + assign(attemptColumns, []string{"shard_id", "uuid", "generation", "attempt", "outcome"},
-		"%s = IF(outcome = 'failed', VALUES(%s), %s)") + ", outcome = IF(outcome = 'failed', VALUES(outcome), outcome)"
+		"%s = IF("+relational.IsReplaceable+", VALUES(%s), %s)") +
+		", outcome = IF(" + relational.IsReplaceable + ", VALUES(outcome), outcome)"
 )
 
 // timerKey are the columns that a write of an existing row does not change.

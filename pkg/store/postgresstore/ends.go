@@ -1,6 +1,7 @@
 package postgresstore
 
 import (
+	"github.com/timerbus/timerbus/internal/store/relational"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -11,7 +12,7 @@ import (
 var selectEnds = statement{"select_ends", `SELECT e.* FROM unnest($1::bigint[], $2::uuid[]) AS a(shard_id, timer_uuid)
 CROSS JOIN LATERAL (
 	SELECT ` + endColumns + ` FROM timer_history h
-	WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.outcome IN ('done', 'dead') AND ` + unexpired("$3") + `
+	WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.` + relational.IsEnd + ` AND ` + unexpired("$3") + `
 	ORDER BY h.finished_at DESC, h.attempt DESC, h.generation DESC LIMIT 1) e`}
 
 // endsCall reads the last final outcomes of timers.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/timerbus/timerbus/internal/store/engine"
+	"github.com/timerbus/timerbus/internal/store/relational"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -18,7 +19,7 @@ var (
 	// giveWay deletes history of the same attempt that is not final.
 	giveWay = statement{"give_way", `DELETE FROM timer_history h
 USING unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::integer[]) AS a(shard_id, timer_uuid, generation, attempt)
-WHERE ` + byAttempt + ` AND h.outcome = 'failed'`}
+WHERE ` + byAttempt + ` AND h.` + relational.IsReplaceable}
 
 	// insertHistory inserts nothing if the attempt has final history.
 	insertHistory = statement{"insert_history", `INSERT INTO timer_history (shard_id, timer_uuid, generation, attempt, outcome, next_at,
@@ -55,10 +56,10 @@ var endMargin = fmt.Sprintf("interval '%d milliseconds'", store.EndMargin.Millis
 func finishedAt(condition, now string) string {
 	return `CASE WHEN ` + condition + ` THEN greatest(a.finished_at, (
 		SELECT max(h.finished_at) + interval '1 millisecond' FROM timer_history h
-		WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.outcome IN ('done', 'dead') AND ` + unexpired(now) + `
-			AND h.generation >= coalesce((SELECT l.generation FROM timer_history l
+		WHERE h.shard_id = a.shard_id AND h.timer_uuid = a.timer_uuid AND h.` + relational.IsEnd + ` AND ` + unexpired(now) + `
+			AND h.generation > coalesce((SELECT l.generation FROM timer_history l
 				WHERE l.shard_id = a.shard_id AND l.timer_uuid = a.timer_uuid
-				ORDER BY l.generation DESC OFFSET 99 LIMIT 1), 0))) ELSE a.finished_at END`
+				ORDER BY l.generation DESC OFFSET ` + relational.NewestEnds + ` LIMIT 1), 0))) ELSE a.finished_at END`
 }
 
 func historyCalls(attempts []*engine.Attempt) []call {

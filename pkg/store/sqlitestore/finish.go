@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/timerbus/timerbus/internal/store/engine"
+	"github.com/timerbus/timerbus/internal/store/relational"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -29,7 +30,7 @@ ON CONFLICT (shard, uuid, generation, attempt) DO UPDATE SET
 	payload = excluded.payload, correlation_id = excluded.correlation_id, due_at = excluded.due_at,
 	revision = excluded.revision, created_at = excluded.created_at, updated_at = excluded.updated_at,
 	headers = excluded.headers, topic = excluded.topic, event_key = excluded.event_key
-WHERE outcome = 'failed'`
+WHERE ` + relational.IsReplaceable
 
 	deleteRow = "DELETE FROM timers" + guarded
 
@@ -37,9 +38,9 @@ WHERE outcome = 'failed'`
 	// is later. The comparison is made only if the row was written after the second parameter.
 	finishedAt = `max(?, iif(updated_at > ?, ifnull((
 	SELECT max(h.finished_at) + 1 FROM history h WHERE h.shard = timers.shard AND h.uuid = timers.uuid
-		AND h.outcome IN ('done', 'dead') AND h.expires_at > ? AND h.generation >= ifnull((
+		AND h.` + relational.IsEnd + ` AND h.expires_at > ? AND h.generation > ifnull((
 			SELECT l.generation FROM history l WHERE l.shard = timers.shard AND l.uuid = timers.uuid
-			ORDER BY l.generation DESC LIMIT 1 OFFSET 99), 0)), 0), 0))`
+			ORDER BY l.generation DESC LIMIT 1 OFFSET ` + relational.NewestEnds + `), 0)), 0), 0))`
 
 	// guarded is a placeholder for the two conditions below; guardedBy has the statements with each of them.
 	guarded      = " WHERE <guard>"

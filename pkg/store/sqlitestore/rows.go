@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"database/sql"
 
+	"github.com/timerbus/timerbus/internal/store/relational"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -15,7 +16,7 @@ var (
 
 	// selectEnd reads the last final outcome of a timer. It sorts the history of that timer only.
 	selectEnd = "SELECT " + endColumns + ` FROM history
-WHERE shard = ? AND uuid = ? AND outcome IN ('done', 'dead') AND expires_at > ?
+WHERE shard = ? AND uuid = ? AND ` + relational.IsEnd + ` AND expires_at > ?
 ORDER BY finished_at DESC, attempt DESC, generation DESC LIMIT 1`
 )
 
