@@ -42,7 +42,7 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	switch {
 	case result != gaveUp:
 	case (r.postpone || d.notCalled) && s.life.Err() == nil:
-		s.discard(d) // the store is lost or closed: the bus redelivers the message
+		s.discard(d) // the store is lost or closed: the bus redelivers the message, or the row lease expires
 		return
 	default:
 		s.abandon(d, mode, errStopped)
@@ -61,7 +61,8 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 		s.metrics.postponed.Inc()
 	case store.FinishDead:
 		s.metrics.dead.Inc()
-		// Otherwise it is not known which write removed the row, and the scheduler publishes the outbox entry.
+		// After rowGone it is not known whether this write removed the row. If it did, the scheduler publishes the outbox
+		// entry.
 		if result == applied {
 			s.publishDeadTimer(d, &f)
 		}
@@ -147,9 +148,9 @@ func (s *Service) publishResult(d *delivery, r *attemptResult, f *store.Finish) 
 	return nil
 }
 
-// abandon ends a delivery whose outcome cannot be stored because the service stops. It makes the row due immediately and
-// subtracts the counted start of this delivery: a stop is no evidence against the timer, and five deployments must not
-// park it (I13). If this write fails too, the bus redelivers the message or the lease expires, as after a crash.
+// abandon ends a delivery that has no outcome, or whose outcome may not be stored, because the service stops or the store is
+// closed. It makes the row due immediately and subtracts the counted start of this delivery: a stop is no evidence against
+// the timer, and five deployments must not park it (I13). If this write fails too, the bus redelivers the message or the lease expires, as after a crash.
 func (s *Service) abandon(d *delivery, mode timer.Deliver, cause error) {
 	s.endLease(d)
 	ctx, cancel := context.WithTimeout(s.calls, returnRowsTimeout)
@@ -165,7 +166,7 @@ func (s *Service) abandon(d *delivery, mode timer.Deliver, cause error) {
 		s.discard(d)
 	}
 	s.metrics.fires.WithLabelValues(string(mode), "abandoned").Inc()
-	s.config.Logger.Info("delivery abandoned at shutdown, its outcome is not stored", "namespace", d.row.Namespace,
+	s.config.Logger.Info("delivery abandoned at shutdown; its outcome may be missing", "namespace", d.row.Namespace,
 		"timer", d.row.ID, "made_due", result == applied, "cause", cause)
 }
 
@@ -257,11 +258,11 @@ type finishJob struct {
 // same next revision, and its guard matches only the state before this write. If an earlier try was applied, the next one
 // misses, so nothing is written twice.
 //
-// If the store is lost, the outcome of a call waits for it. Postponements and attempts without a call do not wait:
-// writeOutcome gives up, the session returns the message, and another process delivers it.
+// If the store is lost, the write waits for it. Only postponements and outcomes of attempts that were not called (notCalled)
+// do not wait: writeOutcome gives up, and the bus redelivers the message, or the row lease expires.
 //
-// After an applied write, the delivery holds the new revision, and the scheduler gets a hint if the row is due within
-// the hint window.
+// After an applied write, the delivery holds the new revision. After an applied write, or one that may have been applied,
+// the scheduler gets a hint if the row is due within the hint window.
 func (s *Service) writeOutcome(ctx context.Context, d *delivery, f *store.Finish) writeResult {
 	if d.clockLost.Load() {
 		return gaveUp
@@ -318,7 +319,8 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 	}
 	*unknown = true
 	if f.Next == 0 {
-		// The write has no revision to look for. The next try removes the row, or finds that there is none.
+		// The write has no revision to look for. The next try removes the row, or finds that there is
+		// none, or a later state of it.
 		return 0, retryLater
 	}
 	if row, ok := s.reread(ctx, d, waitIfLost); ok && row.Matches(f.Next) {
@@ -385,7 +387,8 @@ func (s *Service) recordApplied(d *delivery, f *store.Finish, dueAt, updatedAt t
 	s.hint(d, f, dueAt, updatedAt)
 }
 
-// recordUnknown records a write that may have been applied, although writeOutcome gave up.
+// recordUnknown is called when writeOutcome gives up. If the write may have been applied, it records its revision and sends
+// the hint.
 func (s *Service) recordUnknown(d *delivery, f *store.Finish, unknown bool) {
 	if unknown && f.Next != 0 {
 		d.unconfirmedRevision = f.Next
@@ -395,7 +398,8 @@ func (s *Service) recordUnknown(d *delivery, f *store.Finish, unknown bool) {
 	}
 }
 
-// dueAfter returns when the row is due after the write, as defined by the store's contract.
+// dueAfter returns when the row is due after the write, as defined by the store's contract. It does not apply to
+// FinishParked, which keeps due_at.
 func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
 	executeAt := d.row.ExecuteAt
 	if f.Kind == store.FinishRescheduled {
@@ -404,8 +408,8 @@ func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
 	return max(f.NextAt, executeAt, now)
 }
 
-// submit adds one write to the next batch and waits for its answer. The queue of batches and the timeout of each batch's
-// call bound the wait.
+// submit adds one write to the next batch and waits for its answer. The wait is bounded: at most Room jobs are queued, the
+// call of each batch has a timeout, and the pause after a batch of postponements is limited.
 func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 	job := &d.write
 	job.finish, job.err = *f, nil
@@ -421,8 +425,8 @@ func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 	return job.now, job.err
 }
 
-// While outcomes are written, postponements take 1 in postponeShare of the time of their worker. maxPostponePause bounds
-// the pause after one batch.
+// While outcomes are being written or wait, the worker of the postponements pauses after each batch: postponeShare - 1 times
+// as long as the batch took, at most maxPostponePause.
 const (
 	postponeShare    = 4
 	maxPostponePause = 500 * time.Millisecond

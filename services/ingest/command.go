@@ -11,8 +11,8 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"
 )
 
-// command is one create, update or delete, over HTTP or the topic. The store's operation also needs a revision, which op
-// adds.
+// command is one create, update or delete, over HTTP or the topic. The store's operation of a create or an update
+// also needs a revision, which op adds.
 type command struct {
 	verb      event.Verb
 	namespace store.Namespace
@@ -51,9 +51,9 @@ func (o *origin) requireCertain() error {
 	return nil
 }
 
-// prepare reads a command's body and adds the defaults of the namespace. Its error is a refusal, or the store's error
-// if the lookup of the namespace failed. If prepare fails after it has decoded the body, the command still has the
-// namespace and the timer id.
+// prepare reads a command's body and adds the defaults of the namespace. Its error, converted by refuse, is the client's
+// error. One with a status of 500 or more (the store is unavailable, the clock is uncertain) may pass; the others are final.
+// If prepare fails after it has decoded the body, the command still has the name of the namespace and the timer id.
 func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, from origin) (command, error) {
 	c := command{verb: verb}
 	if len(body) > s.cfg.BodyLimit {
@@ -121,7 +121,8 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from orig
 	return c, err
 }
 
-// checkTarget refuses a callback URL that no dispatcher would call. Host names are checked when they are resolved.
+// checkTarget refuses a callback URL that no dispatcher would call. Host names other than
+// localhost are checked by the dispatcher, when it resolves them.
 func (s *Service) checkTarget(callbackURL string) error {
 	if callbackURL == "" || s.cfg.Policy == nil {
 		return nil
@@ -135,7 +136,7 @@ func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete) (command,
 	return c, err
 }
 
-// resolveTimer finds the shard and the UUID of the command's timer.
+// resolveTimer sets the command's namespace, timer id and ref. It looks up the namespace, not the timer.
 func (s *Service) resolveTimer(ctx context.Context, c *command, selection decode.Selection) error {
 	c.namespace.Name, c.id = selection.Namespace, selection.ID
 	ns, err := s.lookup(ctx, selection.Namespace)

@@ -21,11 +21,10 @@ type Limits struct {
 	// each batch of row checks, so the rows of one Batch may exceed it. While a payload is being sent, a second copy is in
 	// memory, which RoomBytes does not count.
 	RoomBytes int
-	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 4 × Concurrency, at most 1,280.
+	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 1,280, or 4 × Concurrency if that is less.
 	// It may be below Concurrency, because the messages of leased deliveries are acknowledged.
-	// Schedulers reserve a tenth of it for namespaces with few timers due (I16). The bus would redeliver messages that
-	// the process does not complete within bus.AckWait. The messages of long callbacks are acknowledged when their rows
-	// are leased.
+	// Schedulers reserve a tenth of it for namespaces with few timers due (I16). The wait of a
+	// message that takes longer is extended every LeaseAfter; when its row is leased, it is acknowledged.
 	MaxInFlight int
 	// Batch bounds the row checks, outcomes and events in one call, and the deliveries that are being postponed because
 	// they would wait too long: 256.
@@ -40,23 +39,26 @@ type Limits struct {
 	// LeaseAfter is how long an attempt runs before its row is leased: 2 s. It is also the interval at which the wait of
 	// unacknowledged messages is extended, so it must be well below bus.AckWait.
 	LeaseAfter time.Duration
-	// HoldFor is how long a message waits in this process for a slot, a quarantined group or a permit: 10 s. Then its row
-	// is postponed, so that another process can take it. A message that waits for a permit waits longer while as many
-	// deliveries as Batch allows are being postponed.
+	// HoldFor: 10 s. A message that still waits for a slot or a quarantined group this long after its arrival, or for a
+	// permit this long after it began to wait for the permit, is postponed, so that another process can take it. If its
+	// namespace may hold no more slots either, the wait for a permit ends after 2 × HostMaxWait. A message that waits for a
+	// permit waits longer while as many deliveries as Batch allows are being postponed.
 	HoldFor time.Duration
-	// HostLimit bounds the concurrent callbacks to one host and port of a namespace whose settings are not known: 64.
+	// HostLimit bounds the concurrent callbacks of one namespace to one host and port while the namespace's setting is not
+	// known: 64.
 	HostLimit int
-	// TopicLimit bounds the concurrent publishes to one user topic: Batch / 2. So about a dozen topics must hang before
-	// other timers of their namespace have to wait.
+	// TopicLimit bounds the concurrent publishes to one user topic: Batch / 2. With the defaults, the namespace's share of
+	// the slots (three quarters) is used up only when 12 such topics hang.
 	TopicLimit int
 	// HostMaxWait is the longest expected wait in this process for a permit of a host, or for a slot of the namespace's
 	// share: 1 s. If a delivery would wait longer, the waiting one with the fewest postponements is postponed by at least
 	// HostMaxWait; at most Batch at a time.
 	HostMaxWait time.Duration
 	// MaxPostpone bounds how far a row is postponed because of its host, its namespace's share of the slots, or
-	// secrets that cannot be decrypted: 60 s.
+	// callback settings that cannot be read or decrypted: 60 s.
 	MaxPostpone time.Duration
-	// IdleHosts bounds the hosts without calls whose state is kept: 4,096. Hosts with calls are bounded by Concurrency.
+	// IdleHosts: while more hosts than this are known (4,096), the longest idle ones, without calls and waiting deliveries,
+	// are forgotten. The intake bounds the hosts in use.
 	IdleHosts int
 	// A host's circuit opens for a namespace after CircuitAfter consecutive callbacks of that namespace without an
 	// answer: 20. CircuitOpenFor is the time until one callback tries the host again: 10 s.
@@ -74,7 +76,8 @@ type Limits struct {
 // The event names the target, so a row is usually read once: when its delivery has a slot and a permit. A row is read
 // without a permit in two cases: the event has no target; or the circuit is open, and the retry policy in the row decides
 // whether the timer is postponed or its attempt fails.
-// It may be read again after it has waited in quarantine or for a permit.
+// It may be read again after it has waited in quarantine or for a permit; that of a redelivered event is always read again
+// (I13).
 type Queue struct {
 	limits Limits
 
@@ -106,13 +109,13 @@ func New(limits *Limits) *Queue {
 
 // Offer adds a ticket and returns nil. If the queue already has a ticket of the same state, Offer returns that one. It
 // drops a ticket that arrives after the end of its session, because the bus redelivers its message.
-func (q *Queue) Offer(t *Ticket, now timer.Millis, elapsed time.Duration) (running *Ticket) {
+func (q *Queue) Offer(t *Ticket, now timer.Millis, elapsed time.Duration) (known *Ticket) {
 	if q.closed || t.Session.ended {
 		return nil
 	}
-	if running = q.known[t.State]; running != nil {
-		q.startAging(running, elapsed)
-		return running
+	if known = q.known[t.State]; known != nil {
+		q.startAging(known, elapsed)
+		return known
 	}
 	t.age.since = elapsed
 	q.remember(t, t.State)
@@ -198,7 +201,8 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	q.hosts.paused = false
 	if len(q.quarantine.waiting) > 0 && (!q.quarantine.othersNext || !others()) {
 		group, wait, retry := q.nextGroup(limit)
-		// A ticket that must run alone waits until the running postponements are written, so no new ones begin.
+		// A ticket that must run alone also waits for postponements that are being written. So that these end, no further
+		// delivery is postponed because of a slow host.
 		q.hosts.paused = wait && len(group) == 0
 		if retry > 0 {
 			r.limitWait(retry - elapsed + time.Millisecond)
@@ -293,8 +297,8 @@ func (q *Queue) LearnRow(t *Ticket, row *Row) {
 	t.bytes = row.Bytes
 }
 
-// RequestPermit requests a permit for a delivery whose row was checked without one. If there is none, the delivery
-// waits for one and its row is read again, or it is postponed. ok is false if the delivery has ended. age is the time
+// RequestPermit makes sure that a delivery whose row was read has a permit, if its target needs one. If there is none, the
+// delivery waits for one and its row is read again, or it is postponed. ok is false if the delivery has ended. age is the time
 // since its executeAt.
 func (q *Queue) RequestPermit(t *Ticket, age, elapsed time.Duration) (g PermitAnswer, ok bool) {
 	if q.ended(t) {
@@ -363,7 +367,7 @@ func (q *Queue) EndAttempt(t *Ticket, result Result, elapsed time.Duration) (hos
 
 // Lease records that this delivery has leased the row, which gave the row a new revision, or that another writer has
 // changed the row (revision 0). In both cases the messages may be acknowledged, and isolated deliveries no longer wait
-// for this one.
+// for this one, unless it was started from quarantine.
 func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 	if revision != 0 {
 		q.remember(t, State{t.UUID, revision})
@@ -434,9 +438,8 @@ func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
 // AgingLen returns the length of the aging list.
 func (q *Queue) AgingLen() int { return q.aging.Len() }
 
-// waitedTooLong reports whether a delivery has waited so long that another process should have it, or that its host
-// should be treated as saturated. While rows are being read the answer is no, because postponing would only add to the
-// store's work.
+// waitedTooLong reports whether a delivery has waited so long that it must be postponed. The answer is no while rows are
+// being read, because postponing would only add to the store's work, and after Close.
 func (q *Queue) waitedTooLong(t *Ticket, elapsed time.Duration) bool {
 	if q.checking || q.closed {
 		return false

@@ -10,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/timerheap"
 )
 
-// sweep reads all overdue rows, in pages.
+// sweep is the state of one sweep: what it reads (SweepStart) and what it has found.
 type sweep struct {
 	number  uint64
 	running bool
@@ -35,18 +35,18 @@ type shardSweep struct {
 	cursor store.Key
 	// full: from is before the first key.
 	full bool
-	// first is the key of the first row found; occupied: there is one.
+	// first is the key of the first row read in this shard, published or not; occupied: there is one.
 	first    store.Key
 	occupied bool
 }
 
 // SweepBy returns when a sweep is due regardless of the interval: when a handover barrier was removed, and AckWait after
-// the floor has entered a new topic epoch. Otherwise it returns Never.
+// the ack floor has entered a new topic epoch. Otherwise it returns Never.
 func (p *Partition) SweepBy() timer.Millis { return min(p.barrierRemovedAt, p.staleEpochAt) }
 
 // SweepPause returns the interval after a sweep: the configured one, and as much again for every 1,000 rows that the
-// sweep read (in proportion), but at most five times the configured one. After a sweep that found more than SweepPublish
-// it is the configured one.
+// sweep read (in proportion), but at most five times the configured one. After a sweep with more than SweepPublish
+// rows to publish it is the configured one.
 func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 	if p.sweep.tooMany {
 		return configured
@@ -59,9 +59,10 @@ func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 //
 // In each shard, a sweep begins at the sweep floor, before which the last sweep left no row. Once in each FullSweep
 // interval it begins at the first key, because a write that takes longer than SweepMargin may add a row before the
-// sweep floor (I4). It reads up to R, and one page of the overdue rows after R. Such rows mean that a hint was lost, so
-// their shard is polled immediately. If the last poll of the shard stopped at a limit, such rows are expected, and the
-// sweep ends at R. Idle shards are omitted, because they are polled instead.
+// sweep floor (I4). It reads up to R, and one page of the overdue rows after R. Such a row, if older than Grace,
+// usually means that a hint was lost, so its shard is polled as soon as the timer heap has room. If the last poll of the
+// shard stopped at a limit, such rows are expected, and the sweep ends at R. Idle shards are omitted, because they are
+// polled instead, except those that cannot be polled now because the timer heap has no room.
 func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
 	p.removePassed(now)
 	p.ticks++
@@ -147,7 +148,7 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 	return store.OverdueQuery{}, true, fenced
 }
 
-// SweepFailed ends the sweep. It publishes nothing, and no floor moves.
+// SweepFailed ends the sweep. It publishes nothing, and no sweep floor moves.
 func (p *Partition) SweepFailed() { p.sweep.found, p.sweep.running = nil, false }
 
 // classifyOverdue implements I12: it decides whether the sweep publishes an overdue row.
@@ -173,7 +174,8 @@ func (p *Partition) classifyOverdue(s *ownedShard, row *store.DueRow) {
 		// Written under this claim, so only this owner can have published it, and no publication is in flight.
 		p.addCandidate(row)
 	case s.barrierRemovedBefore(p.sweep.startTick), now.Sub(max(row.DueAt, row.UpdatedAt)) >= p.limits.LongBound:
-		// An earlier owner may have published it, but the event is not in the queue any more.
+		// An earlier owner may have published it, but the ack floor has passed the event, or it is so old that it counts as
+		// lost.
 		p.addCandidate(row)
 	}
 }
@@ -197,9 +199,9 @@ func (w *sweep) trim(limit int) {
 	w.found = w.found[:min(limit, len(w.found))]
 }
 
-// finishSweep queues the rows to publish, and moves the sweep floors. From the in-flight set it also removes the
-// states whose rows the sweep has not found. Without this, while one message that is never acknowledged blocks the ack
-// floor, the states published after that message would fill the set.
+// finishSweep queues the rows to publish, and moves the sweep floors. It also removes states from the in-flight set that the
+// bus acknowledged before the sweep began and whose rows are gone, although the sweep read their range. Otherwise the set
+// could become full while one message that is never acknowledged holds back the ack floor.
 func (p *Partition) finishSweep() {
 	p.sweep.running = false
 	oldest := p.oldestRead()
@@ -237,9 +239,8 @@ func (p *Partition) finishSweep() {
 	p.markIdle()
 }
 
-// moveSweepFloors sets where the next sweep begins in each shard: before the first row that this sweep found, but at
-// most at the end of the range that it read, and at least SweepMargin before the time at which it started. A row that
-// is committed later is due later than that (I6), unless its write took longer than SweepMargin: such rows are found by
+// moveSweepFloors sets where the next sweep begins in each shard. It is the earliest of: just before the first row that this
+// sweep read; the end of the range that it read; SweepMargin before its start. A row that is committed later is due later than that (I6), unless its write took longer than SweepMargin: such rows are found by
 // a full sweep.
 func (p *Partition) moveSweepFloors() {
 	limit := p.sweep.now.Add(-p.limits.SweepMargin)
