@@ -70,6 +70,37 @@ help: ## Show this help
 build: ## Build bin/timerbus, a static binary
 	@go build -ldflags '-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)' -o bin/timerbus ./cmd/timerbus
 
+.PHONY: image-files
+# -trimpath and fixed timestamps make the files a function of the commit and the Go version. The SBOM lists the modules that are
+# linked into the binary.
+IMAGE     ?= ghcr.io/timerbus/timerbus
+TAG       ?= dev
+PLATFORMS ?= linux/amd64 linux/arm64
+image-files: $(TOOLS) ## Build bin/image: the static binaries of the image, its other files, and an SBOM of each binary (PLATFORMS)
+	@mkdir -p bin/image
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) go run -C tools ./imageroot '$(CURDIR)/bin/image/rootfs.tar'
+	@for platform in $(PLATFORMS); do \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath -buildvcs=false \
+			-ldflags '-s -w -buildid= -X main.version=$(VERSION) -X main.commit=$(COMMIT)' -o bin/image/$$platform/timerbus ./cmd/timerbus; \
+		cyclonedx-gomod bin -json -noserial -notimestamp -version '$(VERSION)' -output bin/image/$$platform/timerbus.cdx.json bin/image/$$platform/timerbus; \
+	done; \
+	cd bin/image && find . -type f ! -name SHA256SUMS | sort | xargs sha256sum | tee SHA256SUMS
+
+.PHONY: image
+# A local image has the tag of its platform; the one of this machine's platform also has TAG, which deploy/compose uses.
+image: image-files ## Build the container image for amd64 and arm64 with Docker (IMAGE, TAG, PLATFORMS)
+	@docker version --format 'Docker engine {{.Server.Version}}, {{.Server.Os}}/{{.Server.Arch}}'
+	@for platform in $(PLATFORMS); do \
+		docker build --quiet --platform $$platform --build-arg TARGETPLATFORM=$$platform -f deploy/image/Dockerfile \
+			-t $(IMAGE):$(TAG)-$${platform#*/} bin/image; \
+	done; \
+	docker tag $(IMAGE):$(TAG)-$$(docker version --format '{{.Server.Arch}}') $(IMAGE):$(TAG); \
+	docker image ls --filter reference='$(IMAGE):$(TAG)*'
+
+.PHONY: check-image
+check-image: ## Build the files of the image twice, in two folders without a build cache, and compare them (minutes)
+	@deploy/image/check
+
 .PHONY: run
 run: build ## Build and start the whole service on this machine (ARGS='--listen …')
 	@exec bin/timerbus dev $(ARGS)
