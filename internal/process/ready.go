@@ -72,7 +72,8 @@ type Readiness struct {
 	stopwatch timer.Stopwatch // for decisions, so that a step of the wall clock does not freeze an answer
 	logger    *slog.Logger
 
-	lock    chan struct{} // mutex: one caller of Check at a time
+	running []chan struct{} // for each check a mutex, held while it runs
+	lock    chan struct{}   // mutex: one caller of Check at a time
 	until   time.Duration
 	last    []*ComponentError
 	settled bool
@@ -80,9 +81,13 @@ type Readiness struct {
 
 // NewReadiness returns a Readiness; timeout bounds each check.
 func NewReadiness(clock timer.Clock, timeout time.Duration, logger *slog.Logger, checks ...Check) *Readiness {
-	return &Readiness{
+	r := &Readiness{
 		checks: checks, timeout: timeout, clock: clock, stopwatch: timer.NewStopwatch(), logger: logger, lock: make(chan struct{}, 1),
 	}
+	for range checks {
+		r.running = append(r.running, make(chan struct{}, 1))
+	}
+	return r
 }
 
 // Check returns the components that do not work. The process is ready if all of them only degrade it.
@@ -116,7 +121,7 @@ func (r *Readiness) checkAll() []*ComponentError {
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), timeout)
 			defer cancel()
-			if err := q.Run(ctx); err != nil {
+			if err := r.run(ctx, i); err != nil {
 				reason := q.Reason
 				// An error may have a more precise reason, such as a store that answers but accepts no writes.
 				var knows interface{ ReadyReason() string }
@@ -129,6 +134,27 @@ func (r *Readiness) checkAll() []*ComponentError {
 	}
 	running.Wait()
 	return slices.DeleteFunc(all, func(f *ComponentError) bool { return f == nil })
+}
+
+// run runs a check and returns when ctx ends, even if the check does not: a client that waits for DNS may hold its lock and
+// ignore ctx. Such a check ends in the background, and until then no other run of it begins.
+func (r *Readiness) run(ctx context.Context, i int) error {
+	select {
+	case r.running[i] <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("an earlier check still waits: %w", ctx.Err())
+	}
+	done := make(chan error, 1)
+	go func() {
+		defer func() { <-r.running[i] }()
+		done <- r.checks[i].Run(ctx)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("the check still waits: %w", ctx.Err())
+	}
 }
 
 // applyRules sets the start times of the failures and decides which failures make the process unready. A component that

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -146,6 +147,36 @@ func TestReadinessWithoutAPartThatOnlyDegrades(t *testing.T) {
 }
 
 // TestReadinessAsksAllAtOnce: two parts that hang must not take twice as long as one.
+// TestReadinessDoesNotWaitForACheck: a check that ignores its context, such as a client that waits for DNS, delays no answer and
+// is not started a second time.
+func TestReadinessDoesNotWaitForACheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		answer := make(chan error)
+		r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler),
+			Check{Component: "bus", Reason: "the bus does not answer", Run: func(context.Context) error {
+				asked.Add(1)
+				return <-answer
+			}})
+		for range 3 {
+			begun := time.Now()
+			got := r.Check()
+			if took := time.Since(begun); len(got) != 1 || got[0].Reason != "the bus does not answer" || !errors.Is(got[0], context.DeadlineExceeded) || took != time.Second {
+				t.Errorf("%v after %s", got, took)
+			}
+			time.Sleep(time.Second)
+		}
+		if asked.Load() != 1 {
+			t.Errorf("the check that waits was started %d times", asked.Load())
+		}
+		close(answer)
+		synctest.Wait()
+		if got := r.Check(); len(got) != 0 || asked.Load() != 2 {
+			t.Errorf("not ready after the check has ended: %v, asked %d times", got, asked.Load())
+		}
+	})
+}
+
 func TestReadinessAsksAllAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := part{hangs: true}, part{hangs: true}
