@@ -215,6 +215,11 @@ e2e-upgrade: testenv ## Upgrade a cluster on PostgreSQL and NATS from the previo
 	@cd e2e && TIMERBUS_UPGRADE_FROM=$(or $(FROM),$(shell cat e2e/upgrade/previous)) \
 		../$(TESTENV) --need postgres,nats -- go test -count=1 -timeout 30m -v -run TestRollingUpgrade .
 
+.PHONY: e2e-compose
+# It needs root, and builds or downloads what it runs on into .cache/compose: minutes at first.
+e2e-compose: ## Start the files of deploy/compose, fire timers, kill NATS (FILES='compose.yaml compose.kafka.yaml'; ENGINE=present: on the Docker engine of this machine)
+	@ENGINE=$(or $(ENGINE),own) deploy/compose/test/run $(FILES)
+
 .PHONY: campaign
 campaign: testenv ## Kill, freeze and cut off every role, broker and database under load, print the lateness of timers (BUS=nats,kafka; SEEDS: 3, each 5 to 6 minutes on each bus; FIRST; STORE)
 	@cd e2e && TIMERBUS_E2E_STORE=$(filter-out embedded,$(STORE)) TIMERBUS_CAMPAIGN_BUS=$(or $(BUS),nats$(comma)kafka) \
@@ -332,6 +337,10 @@ lint: $(TOOLS) ## Run golangci-lint
 	@$(say) lint
 	@golangci-lint config verify --config .golangci.yml
 	@$(call each,golangci-lint run --config '$(CURDIR)/.golangci.yml' ./...)
+
+.PHONY: check-workflows
+check-workflows: ## Check .github/workflows with actionlint
+	@go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for a short while (FUZZTIME=10s each)
