@@ -87,7 +87,8 @@ image-files: $(TOOLS) ## Build bin/image: the static binaries of the image, its 
 	cd bin/image && find . -type f ! -name SHA256SUMS | sort | xargs sha256sum | tee SHA256SUMS
 
 .PHONY: image
-# A local image has the tag of its platform; the one of this machine's platform also has TAG, which deploy/compose uses.
+# A local image has the tag of its platform; that of this machine's platform also has TAG, which deploy/compose uses. Docker
+# without BuildKit builds its own platform only.
 image: image-files ## Build the container image for amd64 and arm64 with Docker (IMAGE, TAG, PLATFORMS)
 	@docker version --format 'Docker engine {{.Server.Version}}, {{.Server.Os}}/{{.Server.Arch}}'
 	@for platform in $(PLATFORMS); do \

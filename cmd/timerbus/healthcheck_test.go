@@ -45,7 +45,7 @@ func TestHealthcheck(t *testing.T) {
 	}
 }
 
-// TestHealthcheckFindsTheProcess: without --url it asks the address of the settings, whatever their source.
+// TestHealthcheckFindsTheProcess: without --url it asks the address of the settings: from the file, a flag, or the environment.
 func TestHealthcheckFindsTheProcess(t *testing.T) {
 	hermetic(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -1,4 +1,4 @@
-// Command imageroot writes the files of the container image beside the binary, as a tar: the root certificates of Mozilla, the
+// Command imageroot writes the files of the container image, except the binary, as a tar: the root certificates of Mozilla, the
 // time zones of the Go distribution, and a user without rights. Its output depends on tools/go.mod, the Go version and
 // SOURCE_DATE_EPOCH only, so that two builds of one commit are equal.
 //
@@ -37,15 +37,16 @@ func run(ctx context.Context, _ io.Writer, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("arguments %q are not accepted: want the name of the tar", args)
 	}
-	epoch, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
+	seconds := os.Getenv("SOURCE_DATE_EPOCH")
+	epoch, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil {
-		return fmt.Errorf("SOURCE_DATE_EPOCH: %q is not accepted: want the seconds since 1970 that all files get", os.Getenv("SOURCE_DATE_EPOCH"))
+		return fmt.Errorf("SOURCE_DATE_EPOCH: %q is not accepted: want the time of all files, in seconds since 1970", seconds)
 	}
 	goroot, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
 		return fmt.Errorf("go env GOROOT: %w", err)
 	}
-	zones, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(goroot)), "lib/time/zoneinfo.zip"))
+	zones, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(goroot)), "lib", "time", "zoneinfo.zip"))
 	if err != nil {
 		return fmt.Errorf("read time zones: %w", err)
 	}
@@ -77,7 +78,7 @@ func write(to io.Writer, zones []byte, modified time.Time) error {
 		if err != nil {
 			return fmt.Errorf("read time zone %s: %w", f.Name, err)
 		}
-		w.file(path.Join("usr/share/zoneinfo", f.Name), content)
+		w.file(path.Join("usr/share/zoneinfo", f.Name), content) //nolint:gosec // the archive is that of the Go distribution.
 	}
 	return w.close()
 }

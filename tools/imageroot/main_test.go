@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"crypto/x509"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,7 +19,7 @@ func TestRoot(t *testing.T) {
 	contents := map[string][]byte{}
 	for r := tar.NewReader(bytes.NewReader(root)); ; {
 		h, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
