@@ -148,9 +148,10 @@ func (s *Service) publishResult(d *delivery, r *attemptResult, f *store.Finish) 
 	return nil
 }
 
-// abandon ends a delivery that has no outcome, or whose outcome may not be stored, because the service stops or the store is
-// closed. It makes the row due immediately and subtracts the counted start of this delivery: a stop is no evidence against
-// the timer, and five deployments must not park it (I13). If this write fails too, the bus redelivers the message or the lease expires, as after a crash.
+// abandon ends a delivery that has no outcome, or whose outcome may not be stored, because the service stops or the
+// store is closed. It makes the row due immediately and subtracts the counted start of this delivery: a stop is no
+// evidence against the timer, and five deployments must not park it (I13). If this write fails too, the bus
+// redelivers the message or the lease expires, as after a crash.
 func (s *Service) abandon(d *delivery, mode timer.Deliver, cause error) {
 	s.endLease(d)
 	ctx, cancel := context.WithTimeout(s.calls, returnRowsTimeout)

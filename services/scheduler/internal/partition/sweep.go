@@ -239,9 +239,10 @@ func (p *Partition) finishSweep() {
 	p.markIdle()
 }
 
-// moveSweepFloors sets where the next sweep begins in each shard. It is the earliest of: just before the first row that this
-// sweep read; the end of the range that it read; SweepMargin before its start. A row that is committed later is due later than that (I6), unless its write took longer than SweepMargin: such rows are found by
-// a full sweep.
+// moveSweepFloors sets where the next sweep begins in each shard. It is the earliest of: just before the first row
+// that this sweep read; the end of the range that it read; SweepMargin before its start. A row that is committed
+// later is due later than that (I6), unless its write took longer than SweepMargin: such rows are found by a full
+// sweep.
 func (p *Partition) moveSweepFloors() {
 	limit := p.sweep.now.Add(-p.limits.SweepMargin)
 	for id, w := range p.sweep.shards {
