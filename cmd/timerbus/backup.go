@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timerbus/timerbus/internal/backend"
-	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -37,13 +36,7 @@ not consumed yet.
 To back up a database outside the folder (--store), use the tools of that database.`,
 		Example: "  timerbus backup /backup/timerbus-$(date +%F).db --data /var/lib/timerbus",
 	}
-	var without []string
-	for _, s := range process.Settings() {
-		if s.Name != "data" {
-			without = append(without, s.Name)
-		}
-	}
-	settings := processFlags(c, process.DefaultConfig(), without...)
+	settings := onlyFlags(c, "data")
 	asJSON := c.Flags().Bool("json", false, "print the result as JSON")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		config, err := settings()

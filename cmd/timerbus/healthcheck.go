@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/api"
 )
 
@@ -31,13 +30,7 @@ Without --url it asks the address on which the process listens: --listen, TIMERB
 file that --config names.`,
 		Example: "  timerbus healthcheck --url http://127.0.0.1:8081",
 	}
-	var others []string
-	for _, s := range process.Settings() {
-		if s.Name != "listen" {
-			others = append(others, s.Name)
-		}
-	}
-	settings := processFlags(c, process.DefaultConfig(), others...)
+	settings := onlyFlags(c, "listen")
 	c.Flags().Lookup("listen").Usage = "address on which the process listens, host:port"
 	c.Flags().StringVar(&base, "url", "", "URL of the process, such as http://127.0.0.1:8081 (default: the address of --listen)")
 	c.MarkFlagsMutuallyExclusive("url", "listen")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,6 +15,17 @@ import (
 func processFlags(c *cobra.Command, defaults process.Config, without ...string) func() (process.Config, error) {
 	sources := sourceFlags(c, defaults, without...)
 	return func() (process.Config, error) { return process.Load(sources()) }
+}
+
+// onlyFlags adds flags for the named settings. It returns the same function as processFlags.
+func onlyFlags(c *cobra.Command, names ...string) func() (process.Config, error) {
+	var without []string
+	for _, s := range process.Settings() {
+		if !slices.Contains(names, s.Name) {
+			without = append(without, s.Name)
+		}
+	}
+	return processFlags(c, process.DefaultConfig(), without...)
 }
 
 // sourceFlags adds the flags of processFlags. It returns a function that returns the sources to merge.

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timerbus/timerbus/internal/backend"
-	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/internal/restore"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -47,13 +46,7 @@ No process may use the database. docs/backup.md describes the whole restore.`,
 		Example: `  timerbus restore --skip-due-before 2026-11-23T09:30:00Z --store postgres://timerbus@db/timerbus
   timerbus restore --skip-due-before 2026-11-23T09:30:00Z --data /var/lib/timerbus --apply`,
 	}
-	var without []string
-	for _, s := range process.Settings() {
-		if s.Name != "data" && s.Name != "store" {
-			without = append(without, s.Name)
-		}
-	}
-	settings := processFlags(c, process.DefaultConfig(), without...)
+	settings := onlyFlags(c, "store", "data")
 	cutoff := c.Flags().String("skip-due-before", "", "skip timers that were due before this time (RFC 3339); required")
 	namespace := c.Flags().StringP("namespace", "n", "", "only timers of this namespace (default all)")
 	apply := c.Flags().Bool("apply", false, "make the timers dead; otherwise they are only counted")
