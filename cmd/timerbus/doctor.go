@@ -50,14 +50,7 @@ flag or a setting is not acceptable.`,
 		Example: `  timerbus doctor --store postgres://timerbus@db/timerbus --bus nats://nats:4222
   timerbus doctor --data /var/lib/timerbus --json`,
 	}
-	uses := map[string]bool{"store": true, "bus": true, "data": true, "listen": true, "token": true, "partitions": true}
-	var without []string
-	for _, s := range process.Settings() {
-		if !uses[s.Name] {
-			without = append(without, s.Name)
-		}
-	}
-	settings := processFlags(c, process.DefaultConfig(), without...)
+	settings := onlyFlags(c, "store", "bus", "data", "listen", "token", "partitions")
 	c.Flags().Lookup("listen").Usage = "address of the process that uses the data folder, if --url is not set"
 	c.Flags().Lookup("token").Usage = "token of the service (preferably set as TIMERBUS_TOKEN)"
 	var e examination
@@ -177,7 +170,7 @@ func (e *examination) folder(ctx context.Context, o *doctor.Options, storeURL st
 	defer cancel()
 	schema, inUse, err := backend.FolderSchema(limited, storeURL)
 	if e.keep(err) != nil {
-		return e.unread(o, doctor.Result{
+		return e.unread(ctx, o, doctor.Result{
 			Check: doctor.CheckStore, Status: doctor.Failed, Found: err.Error(),
 			Advice: "check --data and the rights of this user; `timerbus dev` creates the database at its first start",
 		})
@@ -197,17 +190,17 @@ func (e *examination) folder(ctx context.Context, o *doctor.Options, storeURL st
 	case inUse:
 		return append([]doctor.Result{version}, e.ask(ctx, o)...)
 	case version.Status != doctor.OK: // to open the database would upgrade it
-		return e.unread(o, version)
+		return e.unread(ctx, o, version)
 	default:
 		o.Schema = func(context.Context) (store.Schema, error) { return schema, nil }
 		return doctor.Run(ctx, o)
 	}
 }
 
-func (e *examination) unread(o *doctor.Options, found doctor.Result) []doctor.Result {
+func (e *examination) unread(ctx context.Context, o *doctor.Options, found doctor.Result) []doctor.Result {
 	const why = "the database was not opened"
 	results := append([]doctor.Result{found}, doctor.Skip(why, doctor.StoreChecks()...)...)
-	results = append(results, doctor.Bus(context.Background(), o, o.Partitions, false)...)
+	results = append(results, doctor.Bus(ctx, o, o.Partitions, false)...)
 	return append(results, doctor.Skip(why, doctor.TimerChecks()...)...)
 }
 

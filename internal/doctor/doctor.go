@@ -74,9 +74,7 @@ func Run(ctx context.Context, o *Options) []Result {
 		var cluster []Result
 		cluster, partitions, founded = checkCluster(ctx, o, s)
 		results = append(results, cluster...)
-		defer func() {
-			_, _ = within(ctx, o.Timeout, func(context.Context) (struct{}, error) { return struct{}{}, s.Close() }) // nothing depends on it
-		}()
+		defer closeStore(ctx, o, s)
 	}
 	results = append(results, Bus(ctx, o, partitions, founded)...)
 	if !founded {

@@ -50,6 +50,9 @@ func checkStore(ctx context.Context, o *Options) (store.Store, []Result) {
 		_, err = within(ctx, o.Timeout, func(ctx context.Context) (struct{}, error) { return struct{}{}, opened.Ping(ctx) })
 	}
 	if err != nil {
+		if opened != nil {
+			closeStore(ctx, o, opened)
+		}
 		advice := reachAdvice
 		if errors.Is(err, store.ErrFull) {
 			advice = fullAdvice
@@ -59,6 +62,11 @@ func checkStore(ctx context.Context, o *Options) (store.Store, []Result) {
 	}
 	found := fmt.Sprintf("opened in %v", time.Since(began).Round(time.Millisecond))
 	return opened, []Result{{Check: CheckStore, Status: OK, Found: found}, schema, storeClock(ctx, o, opened)}
+}
+
+// closeStore waits at most for Timeout. Its error is dropped, because nothing depends on it.
+func closeStore(ctx context.Context, o *Options, s store.Store) {
+	_, _ = within(ctx, o.Timeout, func(context.Context) (struct{}, error) { return struct{}{}, s.Close() })
 }
 
 const fullAdvice = "free disk space for the database; writes continue without a restart"

@@ -178,24 +178,25 @@ type storeCluster struct {
 	store      store.Store
 	partitions int
 	now        timer.Clock
+
+	read map[string]store.Namespace // those that Namespaces has returned
 }
 
 func (s *storeCluster) Namespaces(ctx context.Context) (names []string, err error) {
+	s.read = map[string]store.Namespace{}
 	for ns, err := range store.AllNamespaces(ctx, s.store) {
 		if err != nil {
 			return nil, err
 		}
+		s.read[ns.Name] = ns
 		names = append(names, ns.Name)
 	}
 	return names, nil
 }
 
 func (s *storeCluster) Shards(ctx context.Context, namespace string) ([]Shard, error) {
-	ns, err := s.store.GetNamespace(ctx, namespace)
-	if err != nil {
-		return nil, err
-	}
-	states, err := s.store.Inspect(ctx, ns.Shards.In(0, 1))
+	block := s.read[namespace].Shards
+	states, err := s.store.Inspect(ctx, block.In(0, 1))
 	if err != nil {
 		return nil, err
 	}
@@ -210,11 +211,7 @@ func (s *storeCluster) Shards(ctx context.Context, namespace string) ([]Shard, e
 }
 
 func (s *storeCluster) Count(ctx context.Context, namespace string, status timer.Status) (n int, err error) {
-	ns, err := s.store.GetNamespace(ctx, namespace)
-	if err != nil {
-		return 0, err
-	}
-	query := store.ListQuery{Namespace: ns, Status: status, Limit: CountLimit, WithoutPayloads: true}
+	query := store.ListQuery{Namespace: s.read[namespace], Status: status, Limit: CountLimit, WithoutPayloads: true}
 	for n < CountLimit {
 		page, err := s.store.List(ctx, s.now(), query)
 		if err != nil {
