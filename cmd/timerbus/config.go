@@ -20,9 +20,6 @@ type setting struct {
 	Source string `json:"source,omitempty"`
 }
 
-// masked replaces a secret in the output.
-const masked = "xxxxx"
-
 func (p *program) configCommand() *cobra.Command {
 	commands := []*cobra.Command{p.roleConfig("dev", node.All)}
 	for _, role := range []node.Role{node.Ingest, node.Scheduler, node.Dispatcher} {
@@ -30,7 +27,7 @@ func (p *program) configCommand() *cobra.Command {
 	}
 	c := group("config", "Show the settings that a role would have, and where they come from", commands...)
 	c.Long = `Show the settings that a role would have with these flags, this environment and this file, and the source of
-each: the default, the file, the environment or a flag. Secrets are shown as ` + masked + `, and passwords are removed from URLs.
+each: the default, the file, the environment or a flag. Secrets are shown as ` + backend.Masked + `, and passwords are removed from URLs.
 
 It starts nothing and connects to nothing. If the role would refuse a setting, the settings are shown, then the error, and
 the exit code is 2.`
@@ -82,7 +79,7 @@ func shownSetting(v *process.Value) setting {
 	shown := setting{Name: v.Name, Value: v.Text, Origin: v.Origin, Source: v.Source}
 	switch {
 	case v.Secret && v.Text != "":
-		shown.Value = masked
+		shown.Value = backend.Masked
 	case v.URL:
 		shown.Value = backend.Redacted(v.Text)
 	}

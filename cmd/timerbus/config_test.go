@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timerbus/timerbus/internal/backend"
 	"github.com/timerbus/timerbus/internal/process"
 )
 
@@ -89,7 +90,7 @@ func TestConfigMasksSecrets(t *testing.T) {
 			if got["store"].Value != shown || got["bus"].Value != shownBus {
 				t.Errorf("%s, %s: shown as %s, %s", store, bus, got["store"].Value, got["bus"].Value)
 			}
-			if got["token"].Value != masked || got["secret-key"].Value != masked || got["callback-proxy"].Value != "http://me@proxy:3128" {
+			if got["token"].Value != backend.Masked || got["secret-key"].Value != backend.Masked || got["callback-proxy"].Value != "http://me@proxy:3128" {
 				t.Errorf("secrets are shown as %+v", got)
 			}
 			text := command(t, append([]string{"config"}, args...)...)

@@ -59,6 +59,9 @@ func cutLast(s, separator string) (before, after string, found bool) {
 	return s[:at], s[at+len(separator):], true
 }
 
+// Masked replaces a secret in messages.
+const Masked = "xxxxx"
+
 // Redacted returns the URL of a store, bus or proxy without secrets, for messages.
 func Redacted(raw string) string {
 	scheme, rest, isURL := strings.Cut(raw, "://")
@@ -67,18 +70,18 @@ func Redacted(raw string) string {
 	switch {
 	case strings.Contains(query, "@"), !isURL && strings.Contains(raw, "@"): // a password may begin or end anywhere
 		if !isURL {
-			return "xxxxx"
+			return Masked
 		}
-		return scheme + "://xxxxx"
+		return scheme + "://" + Masked
 	case given:
 		user, _, named := strings.Cut(credentials, ":")
 		// On NATS, a user without a password is a token.
 		if !named && !slices.Contains([]string{"postgres", "postgresql", "mysql", "kafka"}, strings.ToLower(scheme)) {
-			user = "xxxxx"
+			user = Masked
 		}
 		raw = scheme + "://" + user + rest[len(credentials):]
 	}
-	return secretParameter.ReplaceAllString(raw, "${1}xxxxx")
+	return secretParameter.ReplaceAllString(raw, "${1}"+Masked)
 }
 
 // secretParameter matches a parameter whose name says that it is secret, such as sslpassword of PostgreSQL.
