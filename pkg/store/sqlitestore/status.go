@@ -8,8 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/pressly/goose/v3"
-
+	"github.com/timerbus/timerbus/internal/store/relational"
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
@@ -42,16 +41,8 @@ func Status(ctx context.Context, folder string) (schema store.Schema, inUse bool
 	if err := checkOurs(ctx, db); err != nil {
 		return store.Schema{}, inUse, fmt.Errorf("open database %s: %w", path, err)
 	}
-	files, err := fs.Sub(embedded, "migrations")
-	if err != nil {
+	if schema.Known, err = relational.NewestSchema(embedded); err != nil {
 		return store.Schema{}, inUse, err
-	}
-	migrations, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		return store.Schema{}, inUse, err
-	}
-	for _, m := range migrations.ListSources() {
-		schema.Known = max(schema.Known, m.Version)
 	}
 	if err := db.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version").Scan(&schema.Version); err != nil {
 		return store.Schema{}, inUse, fmt.Errorf("read the schema's version of %s: %w", path, err)
