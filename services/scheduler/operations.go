@@ -224,7 +224,7 @@ func (o *session) sweepPage(q store.OverdueQuery) {
 				o.sweepPage(next)
 				return
 			}
-			o.metrics.sweepFinds.Add(float64(o.state.SweepFinds()))
+			o.metrics.sweepFinds.Add(float64(o.state.SweepQueued()))
 			o.sweptAt = now
 			o.succeeded(opSweep, now.Add(o.state.SweepPause(o.config.Sweep)))
 			o.lookForShards(now)

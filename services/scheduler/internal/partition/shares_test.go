@@ -397,7 +397,7 @@ func TestI16_ASweepPublishesForASmallNamespaceWithoutCredit(t *testing.T) {
 	b.put(late)
 	now := start + 5000
 	b.sweep(now)
-	if n := b.p.SweepFinds(); n != 21 {
+	if n := b.p.SweepQueued(); n != 21 {
 		t.Fatalf("the sweep finds %d timers, want 21", n)
 	}
 	if at := b.p.NextPublishAt(now, 0); at > now {

@@ -266,5 +266,5 @@ func (p *Partition) covered(row *store.DueRow) bool {
 	return swept && row.DueAt <= p.sweep.now && row.Key().After(w.from) && !row.Key().After(w.upto)
 }
 
-// SweepFinds returns how many rows the last sweep queued for publication.
-func (p *Partition) SweepFinds() int { return p.sweep.queued }
+// SweepQueued returns how many rows the last sweep queued for publication.
+func (p *Partition) SweepQueued() int { return p.sweep.queued }
