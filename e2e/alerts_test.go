@@ -18,7 +18,7 @@ import (
 // rulesFolder has the alert rules and their scenarios.
 var rulesFolder = filepath.Join("..", "deploy", "prometheus")
 
-func readYAML(t *testing.T, file string, into any) string {
+func readYAML(t *testing.T, file string, into any) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(rulesFolder, file))
 	if err != nil {
@@ -27,7 +27,21 @@ func readYAML(t *testing.T, file string, into any) string {
 	if err := yaml.Unmarshal(text, into); err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
+}
+
+type alertRule struct {
+	Alert, Expr string
+	Annotations map[string]string
+}
+
+func alertRules(t *testing.T) (all []alertRule) {
+	t.Helper()
+	var file struct{ Groups []struct{ Rules []alertRule } }
+	readYAML(t, "timerbus.rules.yml", &file)
+	for _, group := range file.Groups {
+		all = append(all, group.Rules...)
+	}
+	return all
 }
 
 // TestAlertRulesUseExportedMetrics: a rule on a metric that no process exports would never fire. The process runs on Kafka,
@@ -48,11 +62,9 @@ func TestAlertRulesUseExportedMetrics(t *testing.T) {
 			exported[line[1]+"_bucket"] = true
 		}
 	}
-	var rules any
-	text := readYAML(t, "timerbus.rules.yml", &rules)
 	used := map[string]bool{}
-	for _, expr := range regexp.MustCompile(`(?m)^ +expr: (.+)$`).FindAllStringSubmatch(text, -1) {
-		for _, name := range regexp.MustCompile(`\btimerbus_[a-z_]+\b`).FindAllString(expr[1], -1) {
+	for _, rule := range alertRules(t) {
+		for _, name := range regexp.MustCompile(`\btimerbus_[a-z_]+\b`).FindAllString(rule.Expr, -1) {
 			used[name] = true
 		}
 	}
@@ -69,15 +81,6 @@ func TestAlertRulesUseExportedMetrics(t *testing.T) {
 // TestEveryAlertHasScenarios: in one it fires, in one it does not. `make check-alerts` runs them.
 func TestEveryAlertHasScenarios(t *testing.T) {
 	t.Parallel()
-	var rules struct {
-		Groups []struct {
-			Rules []struct {
-				Alert       string
-				Annotations map[string]string
-			}
-		}
-	}
-	readYAML(t, "timerbus.rules.yml", &rules)
 	var scenarios struct {
 		Tests []struct {
 			AlertRuleTest []struct {
@@ -101,17 +104,15 @@ func TestEveryAlertHasScenarios(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, group := range rules.Groups {
-		for _, rule := range group.Rules {
-			if !fires[rule.Alert] || !silent[rule.Alert] {
-				t.Errorf("%s: fires in a scenario: %v, is silent in one: %v", rule.Alert, fires[rule.Alert], silent[rule.Alert])
-			}
-			if rule.Annotations["summary"] == "" || rule.Annotations["action"] == "" {
-				t.Errorf("%s has no summary or no action", rule.Alert)
-			}
-			if !strings.Contains(string(documented), "`"+rule.Alert+"`") {
-				t.Errorf("docs/operations.md does not mention %s", rule.Alert)
-			}
+	for _, rule := range alertRules(t) {
+		if !fires[rule.Alert] || !silent[rule.Alert] {
+			t.Errorf("%s: fires in a scenario: %v, is silent in one: %v", rule.Alert, fires[rule.Alert], silent[rule.Alert])
+		}
+		if rule.Annotations["summary"] == "" || rule.Annotations["action"] == "" {
+			t.Errorf("%s has no summary or no action", rule.Alert)
+		}
+		if !strings.Contains(string(documented), "`"+rule.Alert+"`") {
+			t.Errorf("docs/operations.md does not mention %s", rule.Alert)
 		}
 	}
 	if len(fires) == 0 {
