@@ -228,7 +228,7 @@ campaign: testenv ## Kill, freeze and cut off every role, broker and database un
 		../$(TESTENV) --need $(store_server),$(or $(BUS),nats$(comma)kafka) -- go test -count=1 -timeout 4h -v -run TestClusterCampaign .
 
 .PHONY: soak
-soak: testenv ## Load a cluster for MINUTES (5) without a pause, kill -9 a process every 20 s and the database once (STORE; BUS=nats or kafka; FIRST: seed)
+soak: testenv ## Load a cluster for MINUTES (5) without a pause, kill -9 a process about every 20 s and the database once (STORE; BUS=nats or kafka; FIRST: seed)
 	@cd e2e && TIMERBUS_E2E_STORE=$(filter-out embedded,$(STORE)) TIMERBUS_SOAK_MINUTES=$(or $(MINUTES),5) TIMERBUS_SOAK_BUS=$(or $(BUS),nats) \
 		TIMERBUS_SOAK_FIRST=$(or $(filter-out 0,$(FIRST)),1) \
 		../$(TESTENV) --need $(store_server),$(or $(BUS),nats) -- go test -count=1 -timeout 4h -v -run 'TestSoak$$' .

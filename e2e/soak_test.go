@@ -15,7 +15,7 @@ import (
 // soak is the configuration of TestSoak.
 type soak struct {
 	lasts time.Duration
-	// every is the time between two kills.
+	// every is the longest wait before a kill; the shortest is half of it.
 	every time.Duration
 	seed  uint64
 	// bus is the name of a bus in testenv. Without it a NATS server runs in the test process.
@@ -43,7 +43,7 @@ func soakOf(t *testing.T) soak {
 const soakMemory = 512 << 20
 
 // TestSoak runs a cluster with two processes of each role under one load that never pauses. A process of a random role is
-// killed with SIGKILL at every interval and started again, and the database once. No timer is lost or early, every duplicate
+// killed with SIGKILL about every 20 s and started again, and the database once. No timer is lost or early, every duplicate
 // is attributable, at the end no timer is left, and the memory of every process stays bounded.
 func TestSoak(t *testing.T) {
 	config := soakOf(t)

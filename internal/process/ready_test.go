@@ -146,7 +146,6 @@ func TestReadinessWithoutAPartThatOnlyDegrades(t *testing.T) {
 	})
 }
 
-// TestReadinessAsksAllAtOnce: two parts that hang must not take twice as long as one.
 // TestReadinessDoesNotWaitForACheck: a check that ignores its context, such as a client that waits for DNS, delays no answer and
 // is not started a second time.
 func TestReadinessDoesNotWaitForACheck(t *testing.T) {
@@ -177,6 +176,7 @@ func TestReadinessDoesNotWaitForACheck(t *testing.T) {
 	})
 }
 
+// TestReadinessAsksAllAtOnce: two parts that hang must not take twice as long as one.
 func TestReadinessAsksAllAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := part{hangs: true}, part{hangs: true}
