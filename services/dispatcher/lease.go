@@ -50,7 +50,7 @@ func (s *Service) handleAged() (wait time.Duration) {
 		switch {
 		case a.Lease:
 			s.work.Go(func() { s.renewLease(d.lease) })
-		case a.Refused:
+		case a.ForHost:
 			s.postponeRefused(d, a.PermitAnswer)
 		case a.Postpone:
 			s.work.Go(func() { s.postpone(d, s.jitter(s.config.PostponeFor), true) })

@@ -148,8 +148,8 @@ func (s *Service) publishResult(d *delivery, r *attemptResult, f *store.Finish) 
 	return nil
 }
 
-// abandon ends a delivery that has no outcome, or whose outcome may not be stored, because the service stops or the
-// store is closed. It makes the row due immediately and subtracts the counted start of this delivery: a stop is no
+// abandon ends a delivery that has no outcome, or whose outcome is perhaps not in the store, because the service stops or
+// the store is closed. It makes the row due immediately and subtracts the counted start of this delivery: a stop is no
 // evidence against the timer, and five deployments must not park it (I13). If this write fails too, the bus
 // redelivers the message or the lease expires, as after a crash.
 func (s *Service) abandon(d *delivery, mode timer.Deliver, cause error) {
@@ -399,8 +399,8 @@ func (s *Service) recordUnknown(d *delivery, f *store.Finish, unknown bool) {
 	}
 }
 
-// dueAfter returns when the row is due after the write, as defined by the store's contract. It does not apply to
-// FinishParked, which keeps due_at.
+// dueAfter returns when the row is due after the write, as defined by the store's contract. FinishParked keeps
+// due_at, so nothing uses the result for it.
 func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
 	executeAt := d.row.ExecuteAt
 	if f.Kind == store.FinishRescheduled {

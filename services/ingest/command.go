@@ -52,8 +52,8 @@ func (o *origin) requireCertain() error {
 }
 
 // prepare reads a command's body and adds the defaults of the namespace. Its error, converted by refuse, is the client's
-// error. One with a status of 500 or more (the store is unavailable, the clock is uncertain) may
-// succeed when it is repeated; the others are final.
+// error. If the converted error has a status of 500 or more (the store is unavailable, the clock is uncertain), the command
+// may succeed when it is repeated; other errors are final.
 // If prepare fails after it has decoded the body, the command still has the name of the namespace and the timer id.
 func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, from origin) (command, error) {
 	c := command{verb: verb}

@@ -115,7 +115,7 @@ func (o *session) claimMissing() {
 				o.failed(opClaim, now, err)
 				return
 			}
-			o.succeeded(opClaim, now.Add(o.config.FloorEvery)) // the next claim begins then at the earliest
+			o.succeeded(opClaim, now.Add(o.config.FloorEvery)) // claimMissing runs again then at the earliest
 			if ids := o.missing(now); len(ids) > 0 {
 				o.claimShards(ids)
 			}
@@ -132,7 +132,7 @@ func (o *session) claimShards(ids []shard.ID) {
 				o.failed(opClaim, now, err)
 				return
 			}
-			o.succeeded(opClaim, now.Add(o.config.FloorEvery)) // the next claim begins then at the earliest
+			o.succeeded(opClaim, now.Add(o.config.FloorEvery)) // claimMissing runs again then at the earliest
 			o.addClaims(got)
 		}
 	})

@@ -23,8 +23,9 @@ type Limits struct {
 	RoomBytes int
 	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 1,280, or 4 × Concurrency if that is less.
 	// It may be below Concurrency, because the messages of leased deliveries are acknowledged.
-	// Schedulers reserve a tenth of it for namespaces with few timers due (I16). The wait of a
-	// message that takes longer is extended every LeaseAfter; when its row is leased, it is acknowledged.
+	// Schedulers reserve a tenth of it for namespaces with few timers due (I16). The ack
+	// wait of a message that is not acknowledged within LeaseAfter is extended every LeaseAfter; when its row is leased, the
+	// message is acknowledged.
 	MaxInFlight int
 	// Batch bounds the row checks, outcomes and events in one call, and the deliveries that are being postponed because
 	// they would wait too long: 256.
@@ -396,9 +397,9 @@ type Aged struct {
 	*Ticket
 	// Lease: its row must be leased.
 	Lease bool
-	// Postpone: it waited too long, and is now in stage Writing. Refused: it waited for its host; then PermitAnswer has the
-	// delay.
-	Postpone, Refused bool
+	// Postpone: it waited too long, and is now in stage Writing. ForHost: it lacked a permit of its host; then PermitAnswer has
+	// the delay.
+	Postpone, ForHost bool
 	PermitAnswer
 }
 
@@ -421,7 +422,7 @@ func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
 			t.leasing, a.Lease = true, true
 		case q.waitedTooLong(t, elapsed):
 			a.Postpone, dropped = true, true
-			if a.Refused = t.stage == Queued || t.stage == Quarantined && !q.hosts.free(t); a.Refused {
+			if a.ForHost = t.stage == Queued || t.stage == Quarantined && !q.hosts.free(t); a.ForHost {
 				h, n := q.hosts.hostOf(t)
 				a.PermitAnswer = q.hosts.refuse(h, n, Saturated, 0)
 			}
@@ -438,8 +439,8 @@ func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
 // AgingLen returns the length of the aging list.
 func (q *Queue) AgingLen() int { return q.aging.Len() }
 
-// waitedTooLong reports whether a delivery has waited so long that it must be postponed. The answer is no while rows are
-// being read, because postponing would only add to the store's work, and after Close.
+// waitedTooLong reports whether a delivery has waited so long that it must be postponed. The answer is no after Close,
+// and also while rows are being read, because postponing would only add to the store's work.
 func (q *Queue) waitedTooLong(t *Ticket, elapsed time.Duration) bool {
 	if q.checking || q.closed {
 		return false

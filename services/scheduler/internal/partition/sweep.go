@@ -199,9 +199,10 @@ func (w *sweep) trim(limit int) {
 	w.found = w.found[:min(limit, len(w.found))]
 }
 
-// finishSweep queues the rows to publish, and moves the sweep floors. It also removes states from the in-flight set that the
-// bus acknowledged before the sweep began and whose rows are gone, although the sweep read their range. Otherwise the set
-// could become full while one message that is never acknowledged holds back the ack floor.
+// finishSweep queues the rows to publish, and moves the sweep floors. It also removes from the in-flight set
+// the states whose publish the bus had confirmed before the sweep began, and whose rows the sweep did not find although it
+// read their keys: these rows are gone. Otherwise the set could become full while one message that no dispatcher
+// acknowledges holds back the ack floor.
 func (p *Partition) finishSweep() {
 	p.sweep.running = false
 	oldest := p.oldestRead()
