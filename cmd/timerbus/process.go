@@ -59,7 +59,8 @@ func (p *program) serve(ctx context.Context, role node.Role, config *process.Con
 		node: node.Options{
 			AllowedHosts: config.AllowedHosts, CallbackAllow: config.CallbackAllow, CallbackProxy: proxy,
 			Role: role, Name: config.Node, Listener: l, Token: config.Token, Keys: keys, Drain: config.DrainTimeout,
-			Version: version, Logger: logger,
+			MetricsNamespaces: config.MetricsNamespaces,
+			Version:           version, Logger: logger,
 		},
 	}
 	n, err := opening.retry(ctx, config.StartWait)

@@ -40,7 +40,7 @@ const (
 	Dispatcher Role = "dispatcher"
 )
 
-// Options configure Open. All fields but Role, Name, Close, Token, AllowedHosts and Callback… are required.
+// Options configure Open. All fields but Role, Name, Close, Token, AllowedHosts, MetricsNamespaces and Callback… are required.
 type Options struct {
 	// Role is All by default.
 	Role Role
@@ -67,6 +67,8 @@ type Options struct {
 	// Keys encrypt and decrypt the secrets of namespaces. A node that delivers does not start if a secret of a
 	// namespace is encrypted with a key that is not in Keys.
 	Keys encryption.Keyring
+	// MetricsNamespaces is that of dispatcher.Config.
+	MetricsNamespaces int
 	// Drain bounds the orderly stop.
 	Drain time.Duration
 	// Version is the version in metrics and in the User-Agent of callbacks.

@@ -25,8 +25,9 @@ const requestTimeout = 10 * time.Second
 // The intake is the last component, so that it stops first.
 func assemble(source string, clock *store.Clock, revisions *timer.Revisions, o *Options) ([]process.Component, error) {
 	properties := o.Bus.Properties()
+	registry := process.NewRegistry(o.Version)
 	w := &dependencies{
-		options: o, registry: process.NewRegistry(o.Version), store: o.Store, bus: o.Bus,
+		options: o, registry: registry, store: o.Store, bus: measureBus(o.Bus, registry),
 		clock: clock, revisions: revisions,
 		source: source, format: event.ModeOf(properties.HeaderAttributes), prefix: properties.Prefix, name: o.Name,
 	}
@@ -49,8 +50,11 @@ func assemble(source string, clock *store.Clock, revisions *timer.Revisions, o *
 	if metered, ok := bus.As[prometheus.Collector](o.Bus); ok {
 		w.registry.MustRegister(metered)
 	}
+	if o.Role != Ingest {
+		w.store = measureStore(o.Store, registry)
+	}
 	if store.Shared(o.Store) && o.Role != Ingest {
-		w.reach = store.NewReach(o.Store, o.Logger)
+		w.reach = store.NewReach(w.store, o.Logger)
 		w.store = w.reach
 	}
 	w.directory = store.NewDirectory(w.store)
@@ -81,7 +85,7 @@ func assemble(source string, clock *store.Clock, revisions *timer.Revisions, o *
 // dependencies are the dependencies that the services of one process share.
 type dependencies struct {
 	options *Options
-	// store is Options.Store; if reach is not nil, it is reach, which observes the calls. reach is nil if no other
+	// store is Options.Store with metrics; if reach is not nil, it is reach, which observes the calls. reach is nil if no other
 	// process could take over the work.
 	store     store.Store
 	bus       bus.Bus
@@ -118,7 +122,8 @@ func (w *dependencies) dispatcher() ([]process.Component, error) {
 		Store: w.store, Reach: w.reach, Bus: w.bus, Directory: w.directory, Clock: w.clock.Settled, StoreClock: w.clock,
 		Revisions: w.revisions, Random: rand.Uint64,
 		Version: o.Version, Source: w.source, Format: w.format, Logger: o.Logger, Registerer: w.registry,
-		HTTP: dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy}, Keys: o.Keys,
+		MetricsNamespaces: o.MetricsNamespaces,
+		HTTP:              dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy}, Keys: o.Keys,
 		// The components that stop before the dispatcher need some of the time, and so do the timers that are made due
 		// again after it.
 		Drain: max(o.Drain-3*time.Second, o.Drain/2, time.Millisecond),

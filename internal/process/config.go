@@ -59,6 +59,8 @@ type Config struct {
 	DrainTimeout time.Duration `koanf:"drain-timeout" usage:"how long a graceful stop may take, 0s to 10m"`
 	// StartWait is how long a process waits at its start for a database or bus that does not answer, 0 s to 24 h.
 	StartWait time.Duration `koanf:"start-wait" usage:"how long to wait at start for a database or bus that does not answer, 0s to 24h"`
+	// MetricsNamespaces is how many namespaces have separate metrics, 1 to 10,000. All others have the label "other".
+	MetricsNamespaces int `koanf:"metrics-namespaces" usage:"namespaces with separate metrics, 1 to 10000; all others have the label other"`
 	// LogLevel is debug, info, warn or error.
 	LogLevel string `koanf:"log-level" usage:"debug, info, warn or error"`
 	// LogFormat is text, json, or auto: text on a terminal, JSON elsewhere.
@@ -73,11 +75,12 @@ func DefaultConfig() Config {
 		NATSSync:   SyncAlways,
 		Data:       "./timerbus-data",
 		// On one machine, receivers are usually on loopback too; processes of a cluster have another default.
-		CallbackAllow: egress.Loopback,
-		Partitions:    16,
-		DrainTimeout:  10 * time.Second,
-		LogLevel:      "info",
-		LogFormat:     "auto",
+		CallbackAllow:     egress.Loopback,
+		Partitions:        16,
+		DrainTimeout:      10 * time.Second,
+		MetricsNamespaces: 50,
+		LogLevel:          "info",
+		LogFormat:         "auto",
 	}
 }
 
@@ -120,6 +123,8 @@ func (c *Config) Check() error {
 		return timer.Invalid("data", c.Data, "a folder")
 	case c.Partitions < 1 || c.Partitions > maxPartitions:
 		return timer.Invalid("partitions", c.Partitions, "1 to 1024")
+	case c.MetricsNamespaces < 1 || c.MetricsNamespaces > 10_000:
+		return timer.Invalid("metrics-namespaces", c.MetricsNamespaces, "1 to 10000")
 	case c.DrainTimeout < 0 || c.DrainTimeout > maxDrain:
 		return timer.Invalid("drain-timeout", c.DrainTimeout, "0s to 10m")
 	case c.StartWait < 0 || c.StartWait > 24*time.Hour:

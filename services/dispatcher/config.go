@@ -71,6 +71,8 @@ type Config struct {
 	Format     event.Mode
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
+	// MetricsNamespaces is how many namespaces have separate metrics; all others have the label "other". 50.
+	MetricsNamespaces int
 	// Redelivered reports whether an earlier delivery of the message may have started (I13). By default that is so if
 	// the bus counts at least two deliveries. For a bus that does not count deliveries, it must report true for every
 	// message below the queue's end at session open. An event whose revision reports MaybeStarted counts
@@ -118,6 +120,7 @@ func (c *Config) withDefaults() error {
 	if c.Registerer == nil {
 		c.Registerer = prometheus.NewRegistry()
 	}
+	c.MetricsNamespaces = cmp.Or(c.MetricsNamespaces, 50)
 	c.Format = cmp.Or(c.Format, event.Structured)
 	c.Source = cmp.Or(c.Source, "timerbus")
 	if c.Redelivered == nil {

@@ -37,7 +37,7 @@ type attemptResult struct {
 // to a user topic makes the attempt fail. The event is published again with every attempt.
 func (s *Service) deliver(d *delivery) {
 	d.startedAt = s.config.Clock()
-	s.metrics.lateness.Observe(d.startedAt.Sub(d.row.PlannedAt).Seconds())
+	s.metrics.namespaces.of(d.row.Namespace).lateness.Observe(d.startedAt.Sub(d.row.PlannedAt).Seconds())
 	mode := d.row.Way()
 	result, err := s.attempt(d, mode)
 	if err != nil {
@@ -76,10 +76,12 @@ func (s *Service) attempt(d *delivery, mode timer.Deliver) (attemptResult, error
 func (s *Service) call(d *delivery, profile *callback.Profile) (attemptResult, error) {
 	ctx, cancel := context.WithTimeout(s.life, d.row.CallbackTimeout)
 	defer cancel()
+	began := s.stopwatch.Elapsed()
 	answer := s.config.Caller.Call(ctx, Request{Timer: &d.row, At: d.startedAt, Profile: profile})
 	if answer.Err != nil && s.life.Err() != nil {
 		return attemptResult{}, errStopped
 	}
+	s.metrics.namespaces.of(d.row.Namespace).called(&answer, s.stopwatch.Elapsed()-began)
 	result := attemptResult{Verdict: callback.Classify(&d.row, answer, d.namespace.Settings.FinalStatuses, s.timeForOutcome(d), s.random)}
 	switch {
 	case answer.Unsent():

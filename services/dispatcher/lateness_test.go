@@ -84,3 +84,30 @@ func TestLatenessIsMeasuredFromThePlannedTime(t *testing.T) {
 		n.end()
 	})
 }
+
+// Callbacks are counted by result, with their duration. A delivery by event only is no callback.
+func TestCallbacksAreMeasured(t *testing.T) {
+	inWorld(t, func(w *world) {
+		n, metric := w.metered()
+		w.answer = func(ctx context.Context, c call) dispatcher.Answer {
+			if c.id == "slow" && c.attempt == 1 {
+				<-ctx.Done()
+				return dispatcher.Answer{Err: ctx.Err()}
+			}
+			time.Sleep(2 * time.Second)
+			return dispatcher.Answer{Status: 200}
+		}
+		w.put("slow", time.Second, func(s *timer.Spec) { s.CallbackTimeout = 3 * time.Second })
+		w.put("event", time.Second, func(s *timer.Spec) { s.Deliver, s.CallbackURL = timer.DeliverEvent, "" })
+		w.pass(time.Minute)
+		w.wantStatus("slow", timer.StatusDone)
+		w.wantStatus("event", timer.StatusDone)
+		if calls, took := metric("callback_seconds"); calls != 2 || took < 5 || took > 5.5 {
+			t.Errorf("%v callbacks took %v s, want 2 that took 3 s and 2 s", calls, took)
+		}
+		if _, all := metric("callbacks_total"); all != 2 {
+			t.Errorf("%v callbacks were counted, want 2", all)
+		}
+		n.end()
+	})
+}

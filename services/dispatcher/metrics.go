@@ -8,7 +8,7 @@ import (
 
 type metrics struct {
 	fires         *prometheus.CounterVec
-	lateness      prometheus.Histogram
+	namespaces    *namespaceMetrics
 	inFlight      prometheus.Gauge
 	retries       prometheus.Counter
 	dead          prometheus.Counter
@@ -31,7 +31,7 @@ type metrics struct {
 	rowsRead      prometheus.Counter
 }
 
-func newMetrics(registerer prometheus.Registerer, hosts func() admission.HostCounts) *metrics {
+func newMetrics(registerer prometheus.Registerer, namespaces int, hosts func() admission.HostCounts) *metrics {
 	opts := func(name, help string) prometheus.Opts {
 		return prometheus.Opts{Namespace: "timerbus", Subsystem: "dispatcher", Name: name, Help: help}
 	}
@@ -44,11 +44,7 @@ func newMetrics(registerer prometheus.Registerer, hosts func() admission.HostCou
 	m := &metrics{
 		fires: counters("fires_total", "Attempts, by delivery mode (callback, event, both) and outcome.",
 			"way", "outcome"),
-		lateness: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Namespace: "timerbus", Subsystem: "dispatcher", Name: "lateness_seconds",
-			Help:    "Time from the planned time of an attempt (the first: executeAt) to its start, regardless of postponements.",
-			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60},
-		}),
+		namespaces: newNamespaceMetrics(registerer, namespaces),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts(opts("in_flight",
 			"Started deliveries whose due event is not acknowledged."))),
 		retries:     counter("retries_total", "Failed attempts that will be retried."),
@@ -83,7 +79,7 @@ func newMetrics(registerer prometheus.Registerer, hosts func() admission.HostCou
 		o.ConstLabels = prometheus.Labels{"state": state}
 		registerer.MustRegister(prometheus.NewGaugeFunc(o, func() float64 { return float64(count(hosts())) }))
 	}
-	registerer.MustRegister(m.fires, m.lateness, m.inFlight, m.retries, m.dead, m.parked, m.postponed,
+	registerer.MustRegister(m.fires, m.inFlight, m.retries, m.dead, m.parked, m.postponed,
 		m.duplicates, m.stale, m.malformed, m.unknown, m.early, m.quarantined, m.leases, m.failures, m.hintsLost, m.purged,
 		m.hostRefused, m.circuits, m.policyRefused, m.hostWaited, m.rowsRead)
 	return m

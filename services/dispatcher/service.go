@@ -57,7 +57,7 @@ func New(config Config) (*Service, error) {
 		config: config, intake: newIntake(&config.Limits), profiles: newProfiles(config.Keys),
 		outage: outage.New(config.Logger, "dispatcher", "operation"),
 	}
-	s.metrics = newMetrics(config.Registerer, s.intake.hosts)
+	s.metrics = newMetrics(config.Registerer, config.MetricsNamespaces, s.intake.hosts)
 	s.finishes = newBatch(config.Room, config.Batch, s.flushOutcomes)
 	s.postponements = newBatch(config.Room, config.Batch, s.flushPostponements)
 	s.fired, s.results, s.dead = s.topicBatch(bus.Fired), s.topicBatch(bus.Results), s.topicBatch(bus.Dead)

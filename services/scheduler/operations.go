@@ -136,6 +136,7 @@ func (o *session) publish(now timer.Millis) {
 				return
 			}
 			o.metrics.published.Add(float64(len(batch)))
+			o.metrics.hottest.add(now, batch)
 			o.state.Published(now, batch, positions)
 			o.succeeded(opPublish, now)
 		}

@@ -37,7 +37,7 @@ func New(config Config) (*Service, error) {
 	}
 	config.Logger = config.Logger.With("component", "scheduler")
 	return &Service{
-		config: config, metrics: newMetrics(config.Registerer), outage: outage.New(config.Logger, "scheduler", "operation"),
+		config: config, metrics: newMetrics(config.Registerer, config.Clock), outage: outage.New(config.Logger, "scheduler", "operation"),
 		budget: budget.New(config.QueueAhead, config.QueueDepth, config.QueueAheadFor), floors: newFloors(),
 		sweepSlots: make(chan struct{}, maxConcurrentSweeps),
 	}, nil

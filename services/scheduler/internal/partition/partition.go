@@ -254,6 +254,9 @@ func (p *Partition) Shards() []shard.ID {
 	return ids
 }
 
+// Owned returns the number of claimed shards.
+func (p *Partition) Owned() int { return len(p.shards) }
+
 // Armed returns the number of armed states.
 func (p *Partition) Armed() int { return p.timers.Len() }
 

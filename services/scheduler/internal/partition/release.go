@@ -21,6 +21,9 @@ type Outgoing struct {
 	namespace string
 }
 
+// Namespace returns the name of the row's namespace.
+func (o *Outgoing) Namespace() string { return o.namespace }
+
 // NextPublishAt returns the due time of the next state that TakeDue could take with this credit; Never if there is none, or
 // if the due queue is full (QueueDepth).
 func (p *Partition) NextPublishAt(now timer.Millis, credit int) timer.Millis {
