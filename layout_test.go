@@ -57,13 +57,15 @@ var rules = []rule{
 	{unit: "pkg/api/...", why: "generated from schemas/openapi.yaml; client and server share it"},
 	{unit: "pkg/client/...", may: "pkg/timer internal/event/... pkg/api/...", tests: "pkg/timertest", why: "a user's program must not pull in a service, a store or a bus"},
 	{unit: "internal/bench/...", may: "internal/event/...", tests: "pkg/timer pkg/client pkg/timertest", why: "it measures a service from outside, so it uses public formats only"},
+	{unit: "internal/tracing", may: "pkg/timer internal/event/...", tests: "internal/otlp", why: "services and embedding programs record spans without an exporter"},
+	{unit: "internal/otlp", may: "internal/outage", why: "only programs link the exporter"},
 	{unit: "internal/process/...", may: domain + " internal/encryption internal/egress pkg/api", why: "configuration, signals, logs and metrics serve every process alike"},
 
 	// Services communicate through the bus and the store, never by import.
-	{unit: "services/*/...", may: contracts + " internal/outage internal/process/... pkg/api/... schemas" + callbacks, tests: "internal/outage/outagetest pkg/store/memstore internal/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
+	{unit: "services/*/...", may: contracts + " internal/outage internal/process/... internal/tracing pkg/api/... schemas" + callbacks, tests: "internal/outage/outagetest internal/otlp pkg/store/memstore internal/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
 
 	// One process of the service, for programs and for users' tests (decision 0007).
-	{unit: "internal/node/...", may: contracts + " internal/outage internal/process/... pkg/api/... services/*" + callbacks, tests: "pkg/store/memstore pkg/bus/membus", why: "a node assembles services on any engines, so that a program links only the engines that it imports"},
+	{unit: "internal/node/...", may: contracts + " internal/outage internal/process/... internal/tracing pkg/api/... services/*" + callbacks, tests: "pkg/store/memstore pkg/bus/membus", why: "a node assembles services on any engines, so that a program links only the engines that it imports"},
 	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/store pkg/bus internal/process internal/watermillsink internal/node pkg/client/...", tests: "internal/event/... pkg/store/memstore pkg/store/sqlitestore pkg/bus/membus pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on the engines and the Pub/Sub of the program"},
 	{unit: "pkg/timertest/...", may: "pkg/timer internal/backend internal/process/... internal/node pkg/client/...", why: "it starts a node inside a user's test, and returns a client"},
 
@@ -85,7 +87,7 @@ const (
 	contracts = domain + " pkg/store pkg/bus internal/event/..."
 	callbacks = " internal/encryption pkg/webhook internal/egress"
 	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/store/postgresstore pkg/store/mysqlstore pkg/store/dynamostore pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus"
-	programs  = contracts + " internal/backend internal/bench internal/doctor internal/restore internal/process/... internal/node pkg/client/... pkg/api/... schemas services/*" + callbacks
+	programs  = contracts + " internal/backend internal/bench internal/doctor internal/restore internal/process/... internal/tracing internal/otlp internal/node pkg/client/... pkg/api/... schemas services/*" + callbacks
 )
 
 func TestArrows(t *testing.T) {
@@ -187,6 +189,12 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "internal/node", to: "internal/watermillsink"},
 		{from: "cmd/timerbus", to: "pkg/timerbus"},
 		{from: "services/ingest", to: "internal/node"},
+		{from: "services/ingest", to: "internal/tracing", allowed: true},
+		{from: "services/dispatcher", to: "internal/otlp"},
+		{from: "internal/node", to: "internal/otlp"},
+		{from: "internal/tracing", to: "internal/otlp"},
+		{from: "pkg/timerbus", to: "internal/otlp"},
+		{from: "cmd/timerbus", to: "internal/otlp", allowed: true},
 
 		{from: "services/ingest", to: "pkg/store", allowed: true},
 		{from: "services/ingest", to: "services/ingest/internal/commit", allowed: true},

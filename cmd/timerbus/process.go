@@ -10,10 +10,15 @@ import (
 	"net/url"
 	"path/filepath"
 	"syscall"
+	"time"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/timerbus/timerbus/internal/backend"
 	"github.com/timerbus/timerbus/internal/node"
+	"github.com/timerbus/timerbus/internal/otlp"
 	"github.com/timerbus/timerbus/internal/process"
+	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -49,6 +54,15 @@ func (p *program) serve(ctx context.Context, role node.Role, config *process.Con
 	if err != nil {
 		return usageError{err}
 	}
+	var tracer *tracing.Tracer
+	if config.TraceShare > 0 {
+		provider, err := otlp.Open(ctx, config.TraceShare, version, logger)
+		if err != nil {
+			return usageError{err}
+		}
+		defer flush(ctx, provider, logger)
+		tracer = tracing.New(provider)
+	}
 	opening := opening{
 		backend: backend.Options{
 			StoreURL: storeURL, BusURL: busURL, Migrate: role == node.All, BusToken: config.Token,
@@ -59,8 +73,8 @@ func (p *program) serve(ctx context.Context, role node.Role, config *process.Con
 		node: node.Options{
 			AllowedHosts: config.AllowedHosts, CallbackAllow: config.CallbackAllow, CallbackProxy: proxy,
 			Role: role, Name: config.Node, Listener: l, Token: config.Token, Keys: keys, Drain: config.DrainTimeout,
-			MetricsNamespaces: config.MetricsNamespaces,
-			Version:           version, Logger: logger,
+			MetricsNamespaces: config.MetricsNamespaces, Tracer: tracer,
+			Version: version, Logger: logger,
 		},
 	}
 	n, err := opening.retry(ctx, config.StartWait)
@@ -85,4 +99,16 @@ func (p *program) serve(ctx context.Context, role node.Role, config *process.Con
 		logger.Info("stopped")
 	}
 	return err
+}
+
+// flushTimeout bounds the export of the last spans at the end of a process.
+const flushTimeout = 3 * time.Second
+
+// flush exports the spans that are left. ctx may have ended.
+func flush(ctx context.Context, provider *sdktrace.TracerProvider, logger *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
+	defer cancel()
+	if err := provider.Shutdown(ctx); err != nil {
+		logger.Warn("last spans not exported", "error", err)
+	}
 }

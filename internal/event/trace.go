@@ -7,7 +7,7 @@ import (
 )
 
 // Trace is a W3C trace context. A create carries it, the timer's headers store it, and callbacks and events carry it
-// unchanged, because Timerbus creates no spans (docs/decisions/0017). The zero value means none.
+// (docs/decisions/0017). internal/tracing replaces it by that of a span, if spans are recorded. The zero value means none.
 type Trace struct {
 	// Parent is the header traceparent in version 00, State the header tracestate or empty.
 	Parent, State string

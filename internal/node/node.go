@@ -12,6 +12,7 @@ import (
 
 	"github.com/timerbus/timerbus/internal/encryption"
 	"github.com/timerbus/timerbus/internal/process"
+	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -40,7 +41,7 @@ const (
 	Dispatcher Role = "dispatcher"
 )
 
-// Options configure Open. All fields but Role, Name, Close, Token, AllowedHosts, MetricsNamespaces and Callback… are required.
+// Options configure Open. All fields but Role, Name, Close, Token, AllowedHosts, MetricsNamespaces, Tracer and Callback… are required.
 type Options struct {
 	// Role is All by default.
 	Role Role
@@ -69,6 +70,8 @@ type Options struct {
 	Keys encryption.Keyring
 	// MetricsNamespaces is that of dispatcher.Config.
 	MetricsNamespaces int
+	// Tracer records spans; nil: none.
+	Tracer *tracing.Tracer
 	// Drain bounds the orderly stop.
 	Drain time.Duration
 	// Version is the version in metrics and in the User-Agent of callbacks.

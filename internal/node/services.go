@@ -122,8 +122,8 @@ func (w *dependencies) dispatcher() ([]process.Component, error) {
 		Store: w.store, Reach: w.reach, Bus: w.bus, Directory: w.directory, Clock: w.clock.Settled, StoreClock: w.clock,
 		Revisions: w.revisions, Random: rand.Uint64,
 		Version: o.Version, Source: w.source, Format: w.format, Logger: o.Logger, Registerer: w.registry,
-		MetricsNamespaces: o.MetricsNamespaces,
-		HTTP:              dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy}, Keys: o.Keys,
+		MetricsNamespaces: o.MetricsNamespaces, Tracer: o.Tracer,
+		HTTP: dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy}, Keys: o.Keys,
 		// The components that stop before the dispatcher need some of the time, and so do the timers that are made due
 		// again after it.
 		Drain: max(o.Drain-3*time.Second, o.Drain/2, time.Millisecond),
@@ -158,7 +158,7 @@ func (w *dependencies) ingest() ([]process.Component, error) {
 		Store: o.Store, Positions: positions, Directory: w.directory, Bus: w.bus, Clock: w.clock.Settled, StoreClock: w.clock,
 		Revisions: w.revisions, Source: w.source, Format: w.format, Prefix: w.prefix, Logger: o.Logger.With("component", "ingest"),
 		Registerer: w.registry, Gatherer: w.registry, Ready: others,
-		Token: o.Token, Hosts: w.hosts, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys,
+		Token: o.Token, Hosts: w.hosts, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys, Tracer: o.Tracer,
 	})
 	if err != nil {
 		return nil, err

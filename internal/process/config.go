@@ -59,6 +59,9 @@ type Config struct {
 	DrainTimeout time.Duration `koanf:"drain-timeout" usage:"how long a graceful stop may take, 0s to 10m"`
 	// StartWait is how long a process waits at its start for a database or bus that does not answer, 0 s to 24 h.
 	StartWait time.Duration `koanf:"start-wait" usage:"how long to wait at start for a database or bus that does not answer, 0s to 24h"`
+	// TraceShare is the share of requests and topic commands without a trace that are traced, 0 to 1; 0: no
+	// spans at all are recorded.
+	TraceShare float64 `koanf:"trace-share" usage:"share of new traces that are recorded and exported by OTLP, 0 to 1; 0: none"`
 	// MetricsNamespaces is how many namespaces have separate metrics, 1 to 10,000. All others have the label "other".
 	MetricsNamespaces int `koanf:"metrics-namespaces" usage:"namespaces with separate metrics, 1 to 10000; all others have the label other"`
 	// LogLevel is debug, info, warn or error.
@@ -123,6 +126,8 @@ func (c *Config) Check() error {
 		return timer.Invalid("data", c.Data, "a folder")
 	case c.Partitions < 1 || c.Partitions > maxPartitions:
 		return timer.Invalid("partitions", c.Partitions, "1 to 1024")
+	case !(c.TraceShare >= 0 && c.TraceShare <= 1):
+		return timer.Invalid("trace-share", c.TraceShare, "0 to 1")
 	case c.MetricsNamespaces < 1 || c.MetricsNamespaces > 10_000:
 		return timer.Invalid("metrics-namespaces", c.MetricsNamespaces, "1 to 10000")
 	case c.DrainTimeout < 0 || c.DrainTimeout > maxDrain:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/timerbus/timerbus/internal/encryption"
 	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -71,6 +72,8 @@ type Config struct {
 	Format     event.Mode
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
+	// Tracer records the spans of attempts; nil: none.
+	Tracer *tracing.Tracer
 	// MetricsNamespaces is how many namespaces have separate metrics; all others have the label "other". 50.
 	MetricsNamespaces int
 	// Redelivered reports whether an earlier delivery of the message may have started (I13). By default that is so if

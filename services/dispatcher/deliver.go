@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -37,7 +40,11 @@ type attemptResult struct {
 // to a user topic makes the attempt fail. The event is published again with every attempt.
 func (s *Service) deliver(d *delivery) {
 	d.startedAt = s.config.Clock()
-	s.metrics.namespaces.of(d.row.Namespace).lateness.Observe(d.startedAt.Sub(d.row.PlannedAt).Seconds())
+	late := d.startedAt.Sub(d.row.PlannedAt)
+	s.metrics.namespaces.of(d.row.Namespace).lateness.Observe(late.Seconds())
+	traced, span := s.config.Tracer.Attempt(s.life, &d.row, late)
+	defer span.End()
+	d.traced = traced
 	mode := d.row.Way()
 	result, err := s.attempt(d, mode)
 	if err != nil {
@@ -49,7 +56,9 @@ func (s *Service) deliver(d *delivery) {
 		return
 	}
 	result.finishedAt = max(s.config.Clock(), d.startedAt)
+	_, completing := s.config.Tracer.Child(traced, trace.SpanKindInternal, "outcome")
 	s.complete(d, mode, &result)
+	completing.End()
 }
 
 func (s *Service) attempt(d *delivery, mode timer.Deliver) (attemptResult, error) {
@@ -74,15 +83,18 @@ func (s *Service) attempt(d *delivery, mode timer.Deliver) (attemptResult, error
 // call makes the callback. It returns an error if the end of the service cut the call off, which says nothing about the
 // receiver.
 func (s *Service) call(d *delivery, profile *callback.Profile) (attemptResult, error) {
-	ctx, cancel := context.WithTimeout(s.life, d.row.CallbackTimeout)
+	traced, span := s.config.Tracer.Child(d.traced, trace.SpanKindClient, "callback")
+	ctx, cancel := context.WithTimeout(traced, d.row.CallbackTimeout)
 	defer cancel()
 	began := s.stopwatch.Elapsed()
-	answer := s.config.Caller.Call(ctx, Request{Timer: &d.row, At: d.startedAt, Profile: profile})
+	answer := s.config.Caller.Call(ctx, Request{Timer: &d.row, At: d.startedAt, Profile: profile, Trace: tracing.Of(traced, event.Trace{})})
 	if answer.Err != nil && s.life.Err() != nil {
+		tracing.End(span, errStopped.Error())
 		return attemptResult{}, errStopped
 	}
 	s.metrics.namespaces.of(d.row.Namespace).called(&answer, s.stopwatch.Elapsed()-began)
 	result := attemptResult{Verdict: callback.Classify(&d.row, answer, d.namespace.Settings.FinalStatuses, s.timeForOutcome(d), s.random)}
+	tracing.EndHTTP(span, answer.Status, result.Reason)
 	switch {
 	case answer.Unsent():
 		result.host = admission.Untried

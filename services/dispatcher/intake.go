@@ -85,6 +85,8 @@ type delivery struct {
 	// ends.
 	row       timer.Timer
 	startedAt timer.Millis
+	// traced is the service's life with the span of the attempt.
+	traced context.Context //nolint:containedctx // it ends with the delivery.
 	// namespace is set by the first call of namespaceOf.
 	namespace *store.Namespace
 	// knownRevision is the last revision of the row known to belong to this delivery; knownDueAt is the due time of

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"slices"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -30,6 +33,8 @@ type item struct {
 	applied bool
 	// missing: there is no timer to return.
 	missing bool
+	// traced has the span of the command; nil if it cannot be read.
+	traced context.Context //nolint:containedctx // it ends with the batch.
 }
 
 func (it *item) position() store.Position {
@@ -61,6 +66,9 @@ func (t *session) apply(batch []*bus.Delivery) error {
 		return err
 	}
 	for _, it := range items {
+		if it.traced != nil {
+			tracing.End(trace.SpanFromContext(it.traced), it.failure())
+		}
 		it.delivery.Ack()
 	}
 	return nil
@@ -76,14 +84,16 @@ func (t *session) read(it *item) error {
 		it.refuseUnread(refuse(err))
 		return nil //nolint:nilerr // the refusal is the answer.
 	}
+	it.traced, _ = t.cfg.Tracer.Request(t.work, trace.SpanKindConsumer, "command "+string(it.event.Verb), it.event.Trace)
 	// Only the lookup of the namespace can fail temporarily.
 	return t.retryUntilDone("namespace", func(ctx context.Context) error {
 		from := origin{received: timer.FromTime(d.Time)}
 		if d.Time.IsZero() {
 			from = t.receivedNow()
 		}
-		from.correlationID, from.trace = it.event.CorrelationID, it.event.Trace
+		from.correlationID, from.trace = it.event.CorrelationID, tracing.Of(it.traced, it.event.Trace)
 		it.command, err = t.prepare(ctx, it.event.Verb, it.event.Data, from)
+		tracing.SetTimer(it.traced, it.command.namespace.Name, it.command.id)
 		if err == nil {
 			return nil
 		}
@@ -200,7 +210,9 @@ func (t *session) write(items []*item, write func(now timer.Millis, ops []store.
 	for i, it := range accepted {
 		b.Ops[i] = it.command.op(t.cfg.Revisions.Next())
 	}
+	end := t.startStore(accepted)
 	b.Written, b.Err = write(b.Now, b.Ops)
+	end()
 	b.After = t.timeAfterWrite()
 	b.Err = commit.ContractError(b.Err, len(b.Written), len(b.Ops))
 	t.hint(b)
@@ -222,6 +234,29 @@ func (t *session) write(items []*item, write func(now timer.Millis, ops []store.
 		it.missing = it.command.verb == event.VerbDelete
 	}
 	return left
+}
+
+// startStore starts a span of the write in each traced item, and returns a function that ends them.
+func (t *session) startStore(items []*item) (end func()) {
+	var spans []trace.Span
+	for _, it := range items {
+		if _, span := t.cfg.Tracer.Child(it.traced, trace.SpanKindInternal, "store"); span.IsRecording() {
+			spans = append(spans, span)
+		}
+	}
+	return func() {
+		for _, span := range spans {
+			span.End()
+		}
+	}
+}
+
+// failure is why the command was refused; empty if it was not.
+func (it *item) failure() string {
+	if it.refusal == nil {
+		return ""
+	}
+	return it.refusal.message
 }
 
 // readPresent reads the present state of a timer whose command was applied earlier.

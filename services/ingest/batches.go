@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/services/ingest/internal/commit"
@@ -121,6 +123,8 @@ func (h *handler) submit(ctx context.Context, items []commit.Item) []commit.Outc
 	if len(items) == 0 {
 		return nil
 	}
+	ctx, span := h.cfg.Tracer.Child(ctx, trace.SpanKindInternal, "store")
+	defer span.End()
 	return h.committer.Submit(ctx, items...)
 }
 

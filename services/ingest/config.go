@@ -12,6 +12,7 @@ import (
 	"github.com/timerbus/timerbus/internal/encryption"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/process"
+	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -52,6 +53,8 @@ type Config struct {
 	// Gatherer too, such as a *prometheus.Registry, it is used.
 	Registerer prometheus.Registerer
 	Gatherer   prometheus.Gatherer
+	// Tracer records the spans of requests and topic commands; nil: none.
+	Tracer *tracing.Tracer
 	// Keys encrypt the secrets of namespaces. Without a key, secrets are refused.
 	Keys encryption.Keyring
 	// Token, if not empty, is required in every request except /healthz and /readyz.

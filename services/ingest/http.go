@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/process"
+	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -180,6 +182,9 @@ func (h *handler) serveFrom(
 ) {
 	from := h.receivedNow()
 	from.correlationID, from.trace = r.Header.Get(correlationHeader), traceOf(r.Header)
+	traced, span := h.cfg.Tracer.Request(r.Context(), trace.SpanKindServer, routeOf(r), from.trace)
+	from.trace = tracing.Of(traced, from.trace)
+	defer func() { endRequest(span, w) }()
 	if from.correlationID != "" {
 		if timer.CheckCorrelationID(from.correlationID) != nil {
 			h.fail(w, timer.Invalid("X-Correlation-Id", from.correlationID, "1 to 255 bytes of UTF-8 without control characters"))
@@ -193,7 +198,7 @@ func (h *handler) serveFrom(
 		h.fail(w, err)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), h.cfg.RequestTimeout)
+	ctx, cancel := context.WithTimeout(traced, h.cfg.RequestTimeout)
 	defer cancel()
 	a, err := route(ctx, body, from)
 	if err != nil {
@@ -209,6 +214,19 @@ func (h *handler) serveFrom(
 		return
 	}
 	h.write(w, a.status, a.body)
+}
+
+// endRequest ends the span of a request. An error of the client is not an error of the span.
+func endRequest(span trace.Span, w http.ResponseWriter) {
+	status := 0
+	if r, ok := w.(*recorder); ok {
+		status = r.status
+	}
+	failed := ""
+	if status >= http.StatusInternalServerError {
+		failed = http.StatusText(status)
+	}
+	tracing.EndHTTP(span, status, failed)
 }
 
 // traceOf returns the trace of a request. Two traceparents are invalid; several tracestates are joined.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -40,7 +41,8 @@ func (h *handler) apply(ctx context.Context, verb event.Verb, body []byte, from 
 	if err != nil {
 		return answer{}, err
 	}
-	committed := h.committer.Submit(ctx, commit.Item{Op: c.op(h.cfg.Revisions.Next()), Size: len(body)})[0]
+	tracing.SetTimer(ctx, c.namespace.Name, c.id)
+	committed := h.submit(ctx, []commit.Item{{Op: c.op(h.cfg.Revisions.Next()), Size: len(body)}})[0]
 	if committed.Err != nil {
 		return answer{}, committed.Err
 	}

@@ -2,12 +2,21 @@ package ingest_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"reflect"
+	"strings"
 	"testing"
 	"testing/synctest"
 
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
 	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/internal/otlp"
+	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/services/ingest"
 )
 
 const (
@@ -84,4 +93,89 @@ func TestTheTraceOfACommandIsKeptAndAnswered(t *testing.T) {
 		results.stop()
 		dead.stop()
 	})
+}
+
+// TestSpansOfRequests: the span of a request or command that creates a timer is stored with the timer, so that its attempts
+// continue it. If it is not sampled, the trace of the client is stored, as without a Tracer.
+func TestSpansOfRequests(t *testing.T) { synctest.Test(t, testSpansOfRequests) }
+
+func testSpansOfRequests(t *testing.T) {
+	spans := tracetest.NewSpanRecorder()
+	traced := func(share float64) func(*ingest.Config) {
+		return func(c *ingest.Config) {
+			c.Tracer = tracing.New(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans), sdktrace.WithSampler(otlp.Sampler(share))))
+		}
+	}
+	w := newWorld(t, traced(1))
+	const sampled, parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "b7ad6b7169203331"
+	create := func(w *world, path, id, body string, status int, header ...string) {
+		t.Helper()
+		body = strings.ReplaceAll(body, "TIMER", `{"id":"`+id+`","executeIn":"1h","callbackUrl":"http://r.test/"}`)
+		w.post(path, body, header...).must(t, status)
+	}
+	create(w, "timers/create", "a", "TIMER", http.StatusOK, "traceparent", sampled, "tracestate", "a=1")
+	create(w, "timers/batch-create", "b", `{"timers":[TIMER]}`, http.StatusOK)
+	create(w, "timers/create", "c", "{}", http.StatusBadRequest)
+	create(w, "timers/create", "d", "TIMER", http.StatusOK, "traceparent", otherParent)
+	w.wantTrace("d", event.Trace{Parent: otherParent}) // its client does not sample it
+
+	e := event.CloudEvent{
+		SpecVersion: "1.0", ID: "1", Source: "//client", Type: event.TypeCreate, Data: json.RawMessage(`{"id":"e","executeIn":"1h"}`),
+		Trace: event.Trace{Parent: sampled},
+	}
+	headers, body, err := e.Encode(event.Structured)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := w.listen(bus.Results)
+	w.publish(headers, body)
+	results.next(t)
+	w.stop()
+	results.stop()
+
+	type span struct{ name, parent, status string }
+	var got []span
+	stored := map[string]string{} // the span of each stored trace
+	for _, id := range []string{"a", "b", "e"} {
+		row, err := w.row(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored[event.TraceIn(row.Headers).Parent] = id
+	}
+	names := map[string]string{parent: "client"}
+	for _, s := range spans.Ended() {
+		names[s.SpanContext().SpanID().String()] = s.Name()
+	}
+	for _, s := range spans.Ended() {
+		name := s.Name()
+		if id := stored[fmt.Sprintf("00-%s-%s-01", s.SpanContext().TraceID(), s.SpanContext().SpanID())]; id != "" {
+			name += " of " + id
+		}
+		got = append(got, span{name, names[s.Parent().SpanID().String()], s.Status().Code.String()})
+	}
+	const api = "/api/v1/timers/"
+	want := []span{
+		{"store", api + "create", "Unset"},
+		{api + "create of a", "client", "Unset"},
+		{"store", api + "batch-create", "Unset"},
+		{api + "batch-create of b", "", "Unset"},
+		{api + "create", "", "Unset"}, // refused, which is not an error of the service
+		{"store", "command create", "Unset"},
+		{"command create of e", "client", "Unset"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the spans are %q\nwant %q", got, want)
+	}
+
+	w = newWorld(t, traced(0))
+	before := len(spans.Ended())
+	create(w, "timers/create", "a", "TIMER", http.StatusOK, "traceparent", otherParent)
+	w.wantTrace("a", event.Trace{Parent: otherParent})
+	create(w, "timers/create", "b", "TIMER", http.StatusOK)
+	w.wantTrace("b", event.Trace{})
+	if n := len(spans.Ended()) - before; n != 0 {
+		t.Errorf("%d spans with a share of 0", n)
+	}
+	w.stop()
 }

@@ -33,6 +33,13 @@ func (p *Profile) addHeaders(h http.Header, r *Request, body []byte) {
 	for name, value := range r.Timer.Headers.All() {
 		h[name] = []string{value}
 	}
+	if r.Trace.Parent != "" {
+		h["Traceparent"] = []string{r.Trace.Parent}
+		delete(h, "Tracestate")
+		if r.Trace.State != "" {
+			h["Tracestate"] = []string{r.Trace.State}
+		}
+	}
 	if p != nil && len(p.Secrets) > 0 {
 		h[webhook.HeaderSignature] = []string{webhook.Sign(p.Secrets, r.Timer.WebhookID(), r.At.Time(), body)}
 	}

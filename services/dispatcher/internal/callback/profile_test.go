@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/pkg/webhook"
 )
@@ -79,6 +80,24 @@ func TestHeadersOfTimerAndNamespace(t *testing.T) {
 	tm.CallbackURL = url
 	if a := c.Call(t.Context(), Request{Timer: tm, At: now}); a.Status != 200 || got.Get("X-Mine") != "a, b" || got.Get("X-Theirs") != "" {
 		t.Errorf("without a profile: %+v, %v", a, got)
+	}
+}
+
+// The trace of an attempt replaces that of the timer's headers, also its state.
+func TestTraceOfARequest(t *testing.T) {
+	var got http.Header
+	c, url, _ := receiver(t, func(_ http.ResponseWriter, r *http.Request) { got = r.Header })
+	tm := aTimer()
+	tm.CallbackURL = url
+	tm.Headers = "Traceparent: of the create\nTracestate: of=create\n"
+	for _, trace := range []event.Trace{{Parent: "of the create", State: "of=create"}, {Parent: "new", State: "new=1"}, {Parent: "new"}} {
+		r := Request{Timer: tm, At: now, Trace: trace}
+		if trace.Parent == "of the create" {
+			r.Trace = event.Trace{}
+		}
+		if a := c.Call(t.Context(), r); a.Status != 200 || got.Get("Traceparent") != trace.Parent || got.Get("Tracestate") != trace.State {
+			t.Errorf("%+v: %+v, %v", trace, a, got)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/internal/egress"
+	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -32,6 +33,8 @@ type Request struct {
 	At timer.Millis
 	// Profile has the callback settings of the namespace; nil if it has none.
 	Profile *Profile
+	// Trace, if not zero, replaces the trace in the headers of the timer.
+	Trace event.Trace
 }
 
 // Answer is the receiver's answer as received.
