@@ -235,7 +235,7 @@ soak: testenv ## Load a cluster for MINUTES (5) without a pause, kill -9 a proce
 		../$(TESTENV) --need $(store_server),$(or $(BUS),nats) -- go test -count=1 -timeout 4h -v -run 'TestSoak$$' .
 
 .PHONY: check
-check: check-format check-arrows check-tidy check-generated check-go-api vet lint check-api check-clients check-signatures check-alerts check-mutants check-model-and-tests ## Run all checks that a change must pass; CI runs this
+check: check-format check-arrows check-tidy check-generated check-go-api vet lint check-api check-clients check-signatures check-alerts check-chart check-mutants check-model-and-tests ## Run all checks that a change must pass; CI runs this
 
 .PHONY: check-format
 check-format: $(TOOLS) ## Fail if `make fmt` would change anything
@@ -298,6 +298,11 @@ check-alerts: ## Run the scenarios of the alert rules in deploy/prometheus with 
 	@$(say) alerts
 	@command -v promtool >/dev/null || { echo 'promtool is missing: it is in the package prometheus of Debian, and in the downloads of Prometheus' >&2; exit 1; }
 	@cd deploy/prometheus && promtool check rules timerbus.rules.yml && promtool test rules timerbus.rules.test.yml
+
+.PHONY: check-chart
+check-chart: ## Lint and render deploy/helm/timerbus, validate it with the schemas of Kubernetes 1.28 to 1.34
+	@$(say) chart
+	@tools/deploy/chart
 
 .PHONY: check-model
 # RUN='queue|hints' limits it to these configurations; ARGS=-all uses their own constants, which takes an hour.
