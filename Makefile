@@ -222,6 +222,11 @@ e2e-upgrade: testenv ## Upgrade a cluster on PostgreSQL and NATS from the previo
 e2e-compose: ## Start the files of deploy/compose, fire timers, kill NATS (FILES='compose.yaml compose.kafka.yaml'; ENGINE=present: on the Docker engine of this machine)
 	@ENGINE=$(or $(ENGINE),own) deploy/compose/test/run $(FILES)
 
+.PHONY: e2e-helm
+# No container is started. testenv builds the API server and etcd into its cache: minutes at first.
+e2e-helm: testenv ## Install, upgrade, roll back and uninstall deploy/helm/timerbus on an API server of Kubernetes
+	@$(TESTENV) --need kubernetes -- go test -C tools -count=1 -timeout 10m -v -run 'OnKubernetes$$' ./deploy
+
 .PHONY: campaign
 campaign: testenv ## Kill, freeze and cut off every role, broker and database under load, print the lateness of timers (BUS=nats,kafka; SEEDS: 3, each 5 to 6 minutes on each bus; FIRST; STORE)
 	@cd e2e && TIMERBUS_E2E_STORE=$(filter-out embedded,$(STORE)) TIMERBUS_CAMPAIGN_BUS=$(or $(BUS),nats$(comma)kafka) \

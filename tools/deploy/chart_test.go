@@ -39,8 +39,8 @@ import (
 
 const chartFolder = "../../deploy/helm/timerbus"
 
-// kubernetes are the versions that the chart supports.
-var kubernetes = []string{"1.28.0", "1.29.0", "1.30.0", "1.31.0", "1.32.0", "1.33.0", "1.34.0"}
+// versions are those of Kubernetes that the chart supports.
+var versions = []string{"1.28.0", "1.29.0", "1.30.0", "1.31.0", "1.32.0", "1.33.0", "1.34.0"}
 
 // valueSets are the values of installations, by name: YAML.
 var valueSets = map[string]string{
@@ -71,11 +71,11 @@ settings:
   log-format: json
 drainTimeoutSeconds: 45
 serviceAccount: {create: false, name: shared}
-migrate: {activeDeadlineSeconds: 60, pod: {resources: {limits: {memory: 64Mi}}}}
+migrate: {activeDeadlineSeconds: 60, pod: {resources: {requests: {memory: 64Mi}, limits: {memory: 64Mi}}}}
 pod:
   nodeSelector: {kubernetes.io/arch: arm64}
   tolerations: [{key: timers, operator: Exists}]
-  affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: rack}}]}}
+  affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: rack, labelSelector: {}}}]}}
   priorityClassName: important
   annotations: {example.com/team: timers}
   labels: {team: timers}
@@ -198,7 +198,7 @@ func TestChartRenders(t *testing.T) {
 			budgets("timers"), []string{"PrometheusRule timers", "Service timers-ingest", "Service timers-metrics", "ServiceMonitor timers"}),
 	}
 	for set, values := range valueSets {
-		for _, version := range kubernetes {
+		for _, version := range versions {
 			t.Run(set+" on "+version, func(t *testing.T) {
 				r, err := render(t, c, values, version)
 				if err != nil {
@@ -285,21 +285,29 @@ func checkDeployment(t *testing.T, d *appsv1.Deployment, sleeps bool) {
 func checkPod(t *testing.T, p *corev1.PodSpec) {
 	t.Helper()
 	c := &p.Containers[0]
-	for what, ok := range map[string]bool{
-		"runAsNonRoot":                             *p.SecurityContext.RunAsNonRoot,
-		"seccompProfile: RuntimeDefault":           p.SecurityContext.SeccompProfile.Type == corev1.SeccompProfileTypeRuntimeDefault,
-		"allowPrivilegeEscalation: false":          !*c.SecurityContext.AllowPrivilegeEscalation,
-		"readOnlyRootFilesystem":                   *c.SecurityContext.ReadOnlyRootFilesystem,
-		"capabilities: drop ALL":                   slices.Equal(c.SecurityContext.Capabilities.Drop, []corev1.Capability{"ALL"}),
-		"enableServiceLinks: false":                !*p.EnableServiceLinks,
-		"automountServiceAccountToken: false":      !*p.AutomountServiceAccountToken,
-		"a limit of memory":                        !c.Resources.Limits.Memory().IsZero(),
-		"as many volumes as mounts":                len(p.Volumes) == len(c.VolumeMounts),
-		"an image with a tag that is not latest":   regexp.MustCompile(`:[^/:]+$`).MatchString(c.Image) && !strings.HasSuffix(c.Image, ":latest"),
-		"secrets in references to an existing one": !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return secretName.MatchString(e.Name) && e.Value != "" }),
+	for what, is := range map[string][2]any{
+		"security context of the pod": {p.SecurityContext, &corev1.PodSecurityContext{
+			RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		}},
+		"security context": {c.SecurityContext, &corev1.SecurityContext{
+			AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		}},
+		"enableServiceLinks":           {p.EnableServiceLinks, new(false)},
+		"automountServiceAccountToken": {p.AutomountServiceAccountToken, new(false)},
 	} {
-		if !ok {
-			t.Errorf("%s: the pod is without %s", c.Name, what)
+		if !reflect.DeepEqual(is[0], is[1]) {
+			t.Errorf("%s: the %s is %+v, want %+v", c.Name, what, is[0], is[1])
+		}
+	}
+	if _, tag, _ := strings.Cut(c.Image[strings.LastIndex(c.Image, "/")+1:], ":"); tag == "" || tag == "latest" {
+		t.Errorf("%s: the image %s has no version", c.Name, c.Image)
+	}
+	if c.Resources.Limits.Memory().IsZero() || len(p.Volumes) != len(c.VolumeMounts) {
+		t.Errorf("%s: the resources are %+v, the volumes %v, mounted are %v", c.Name, c.Resources, p.Volumes, c.VolumeMounts)
+	}
+	for _, e := range c.Env {
+		if e.Value != "" && secretName.MatchString(e.Name) {
+			t.Errorf("%s: %s is not in a Secret", c.Name, e.Name)
 		}
 	}
 }
@@ -480,7 +488,7 @@ func TestChartRules(t *testing.T) {
 
 func TestChartLint(t *testing.T) {
 	for set, values := range valueSets {
-		for _, version := range kubernetes {
+		for _, version := range versions {
 			kube, err := chartutil.ParseKubeVersion(version)
 			if err != nil {
 				t.Fatal(err)
@@ -679,7 +687,7 @@ func TestChartSchemas(t *testing.T) {
 		t.Skip("`make check-chart` downloads the schemas, and sets " + schemasVariable)
 	}
 	c := loadChart(t)
-	for _, version := range kubernetes {
+	for _, version := range versions {
 		compiler := schemasOf(version)
 		checked := 0
 		sets := map[string]objects{"trial.yaml": trial(t)}

@@ -82,7 +82,7 @@ func (s *site) natsNodes(ctx context.Context, nodes int) ([]natsNode, error) {
 	return all, nil
 }
 
-// buildNATS returns a binary in the folder of this run. The user who runs servers may not be able to access the cache.
+// buildNATS returns a binary in the folder of this run.
 func (s *site) buildNATS(ctx context.Context) (string, error) {
 	root, err := repository()
 	if err != nil {
@@ -100,16 +100,7 @@ func (s *site) buildNATS(ctx context.Context) (string, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", natsServer, err, out)
 	}
-	text, err := os.ReadFile(cached)
-	if err != nil {
-		return "", fmt.Errorf("copy %s: %w", cached, err)
-	}
-	binary := filepath.Join(s.folder, "nats-server")
-	//nolint:gosec // the user who runs servers runs it
-	if err := os.WriteFile(binary, text, 0o755); err != nil {
-		return "", fmt.Errorf("copy %s: %w", cached, err)
-	}
-	return binary, nil
+	return s.copyBinary(cached)
 }
 
 func (s *site) runNATS(ctx context.Context, binary string, n natsNode, all []natsNode) error {

@@ -82,6 +82,20 @@ func (s *site) once(ctx context.Context, path string, args ...string) error {
 	return nil
 }
 
+// copyBinary copies a program into the folder of this run. The user who runs servers may not be able to access the cache.
+func (s *site) copyBinary(cached string) (string, error) {
+	text, err := os.ReadFile(cached)
+	if err != nil {
+		return "", fmt.Errorf("copy %s: %w", cached, err)
+	}
+	binary := filepath.Join(s.folder, filepath.Base(cached))
+	//nolint:gosec // the user who runs servers runs it
+	if err := os.WriteFile(binary, text, 0o755); err != nil {
+		return "", fmt.Errorf("copy %s: %w", cached, err)
+	}
+	return binary, nil
+}
+
 // prepare configures a command to run as the unprivileged user.
 func prepare(cmd *exec.Cmd) error {
 	who, err := unprivileged()

@@ -32,6 +32,7 @@ func recipes() []recipe {
 		mysql(),
 		redis(),
 		tlc(),
+		kubernetes(),
 	}
 }
 

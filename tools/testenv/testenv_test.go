@@ -43,6 +43,17 @@ func TestRecipesHaveNamesThatMakeVariables(t *testing.T) {
 	}
 }
 
+func TestWrapperModule(t *testing.T) {
+	const theirs = "module k8s.io/kubernetes\ngo 1.24.0\nrequire (\n\tgithub.com/google/uuid v1.6.0\n\tk8s.io/api v0.0.0\n)\nreplace k8s.io/api => ./staging/src/k8s.io/api\n"
+	const want = "module build\n\ngo 1.24.0\n\nrequire k8s.io/kubernetes v1.34.4\n\nreplace k8s.io/api => k8s.io/api v0.34.4\n"
+	if got, err := wrapperModule("k8s.io/kubernetes", "v1.34.4", []byte(theirs)); err != nil || string(got) != want {
+		t.Errorf("wrapperModule = %q, %v, want %q", got, err, want)
+	}
+	if _, err := wrapperModule("a", "v1.0.0", []byte("no go.mod")); err == nil {
+		t.Error("a file that is no go.mod is accepted")
+	}
+}
+
 func TestCoordinates(t *testing.T) {
 	const table = "# comment\n\na  g:one:1.0\nb  g:two-{platform}:2\na\tg:three:3\n"
 	got, err := coordinates(table, "a")
