@@ -224,8 +224,8 @@ e2e-compose: ## Start the files of deploy/compose, fire timers, kill NATS (FILES
 
 .PHONY: e2e-helm
 # No container is started. testenv builds the API server and etcd into its cache: minutes at first.
-e2e-helm: testenv ## Install, upgrade, roll back and uninstall deploy/helm/timerbus on an API server of Kubernetes
-	@$(TESTENV) --need kubernetes -- go test -C tools -count=1 -timeout 10m -v -run 'OnKubernetes$$' ./deploy
+e2e-helm: testenv ## Install, upgrade, roll back and uninstall deploy/helm/timerbus on an API server of Kubernetes, and run its roles
+	@$(TESTENV) --need kubernetes,postgres,nats -- go test -C tools -count=1 -timeout 10m -v -run 'On(Kubernetes|Servers)$$' ./deploy
 
 .PHONY: campaign
 campaign: testenv ## Kill, freeze and cut off every role, broker and database under load, print the lateness of timers (BUS=nats,kafka; SEEDS: 3, each 5 to 6 minutes on each bus; FIRST; STORE)

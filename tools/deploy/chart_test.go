@@ -246,6 +246,9 @@ func checkDeployment(t *testing.T, d *appsv1.Deployment, sleeps bool) {
 			t.Errorf("%s: the %s probe is %+v", d.Name, name, probe.Probe)
 		}
 	}
+	if s := d.Spec.Strategy.RollingUpdate; s == nil || s.MaxUnavailable.String() != "0" || s.MaxSurge.String() != "1" {
+		t.Errorf("%s: a rollout stops pods before their successors are ready: %s", d.Name, asJSON(t, d.Spec.Strategy))
+	}
 	var pause int64
 	if container.Lifecycle != nil {
 		if pause = container.Lifecycle.PreStop.Sleep.Seconds; !sleeps || role != "ingest" {
@@ -281,7 +284,7 @@ func checkDeployment(t *testing.T, d *appsv1.Deployment, sleeps bool) {
 	}
 }
 
-// checkPod checks what PodSecurity "restricted" requires, and what this program needs besides.
+// checkPod checks what PodSecurity "restricted" requires, and what this program also needs.
 func checkPod(t *testing.T, p *corev1.PodSpec) {
 	t.Helper()
 	c := &p.Containers[0]
@@ -296,7 +299,7 @@ func checkPod(t *testing.T, p *corev1.PodSpec) {
 		"automountServiceAccountToken": {p.AutomountServiceAccountToken, new(false)},
 	} {
 		if !reflect.DeepEqual(is[0], is[1]) {
-			t.Errorf("%s: the %s is %+v, want %+v", c.Name, what, is[0], is[1])
+			t.Errorf("%s: the %s is %s, want %s", c.Name, what, asJSON(t, is[0]), asJSON(t, is[1]))
 		}
 	}
 	if _, tag, _ := strings.Cut(c.Image[strings.LastIndex(c.Image, "/")+1:], ":"); tag == "" || tag == "latest" {
@@ -310,6 +313,15 @@ func checkPod(t *testing.T, p *corev1.PodSpec) {
 			t.Errorf("%s: %s is not in a Secret", c.Name, e.Name)
 		}
 	}
+}
+
+func asJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 var secretName = regexp.MustCompile(`TOKEN|SECRET|PASSWORD`)
@@ -335,7 +347,11 @@ func checkSelectors(t *testing.T, all objects, pods map[string]labels.Set) {
 		case "Deployment":
 			selector = get[appsv1.Deployment](t, all, name).Spec.Selector
 		case "PodDisruptionBudget":
-			selector = get[policyv1.PodDisruptionBudget](t, all, name).Spec.Selector
+			budget := get[policyv1.PodDisruptionBudget](t, all, name).Spec
+			if p := budget.UnhealthyPodEvictionPolicy; p == nil || *p != policyv1.AlwaysAllow {
+				t.Errorf("%s: pods that are not ready cannot be evicted: %s", name, asJSON(t, budget))
+			}
+			selector = budget.Selector
 		case "Service":
 			selector = &metav1.LabelSelector{MatchLabels: get[corev1.Service](t, all, name).Spec.Selector}
 			if role == "metrics" {

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -145,23 +143,5 @@ jetstream { store_dir: %q, max_file_store: 1PB }
 
 // natsReady checks whether JetStream works; in a cluster this needs a leader.
 func natsReady(ctx context.Context, monitor string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+monitor+"/healthz", http.NoBody)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode == http.StatusOK {
-		return nil
-	}
-	text, err := io.ReadAll(io.LimitReader(response.Body, logTail))
-	if err != nil {
-		return err
-	}
-	return fmt.Errorf("%s: %s", response.Status, text)
+	return answersOK(ctx, http.DefaultClient, "http://"+monitor+"/healthz", "")
 }

@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -300,4 +302,30 @@ func connect(ctx context.Context, address string) (net.Conn, error) {
 		}
 	}
 	return conn, nil
+}
+
+// answersOK returns nil if a request is answered with 200. token may be empty.
+func answersOK(ctx context.Context, client *http.Client, url, token string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusOK {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, logTail))
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %s: %s", url, response.Status, text)
 }
