@@ -16,9 +16,15 @@ import (
 // TestWaitingHasAnEnd: the command first reports that it waits, and its last line names the cause.
 func TestWaitingHasAnEnd(t *testing.T) {
 	hermetic(t)
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // connects, and does not answer
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
 	for store, says := range map[string]string{
-		"postgres://u:secret@127.0.0.1:1/db": "the store does not answer",
-		"sqlite:" + t.TempDir():              "the bus does not answer",
+		"postgres://u:secret@127.0.0.1:1/db":                                      "the store does not answer",
+		"postgres://u:secret@" + silent.Addr().String() + "/db?connect_timeout=1": "the store does not answer",
+		"sqlite:" + t.TempDir():                                                   "the bus does not answer",
 	} {
 		args := []string{"dev", "--listen", "127.0.0.1:0", "--store", store, "--bus", "nats://127.0.0.1:1", "--start-wait", "300ms"}
 		got := command(t, args...)

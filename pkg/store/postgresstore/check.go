@@ -225,6 +225,9 @@ func refused(where string, err error) error {
 		return &startError{where, told.Message + " (SQLSTATE " + told.Code + ")", err}
 	}
 	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		if errors.Is(err, context.DeadlineExceeded) { // it accepts connections, or loses packets, and may answer later
+			err = fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+		}
 		return &startError{where, "the server does not answer: " + dialError(connect), err}
 	}
 	return &startError{where, oneLine(err), err}
