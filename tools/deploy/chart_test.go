@@ -416,6 +416,7 @@ func TestChartAppliesValues(t *testing.T) {
 		"HPA's metric":             {hpa.Metrics[0].External.Metric.Name, "timerbus_timers_overdue"},
 		"HPA's target":             {hpa.Metrics[0].External.Target.AverageValue.Value(), int64(5000000)},
 		"HPA's bounds":             {[2]int32{*hpa.MinReplicas, hpa.MaxReplicas}, [2]int32{2, 20}},
+		"monitor's labels":         {get[monitoringv1.ServiceMonitor](t, all, "ServiceMonitor timers").Spec.Endpoints[0].HonorLabels, true},
 		"monitor's token":          {get[monitoringv1.ServiceMonitor](t, all, "ServiceMonitor timers").Spec.Endpoints[0].Authorization.Credentials.Key, "TOKEN"},
 	} {
 		if is[0] != is[1] {
