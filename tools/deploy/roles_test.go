@@ -23,7 +23,7 @@ import (
 )
 
 // serviceLinks are variables that the kubelet sets for Services of the namespace in pods whose enableServiceLinks is not false, such
-// as those of an operator's own manifests.
+// as those of an operator's manifests.
 var serviceLinks = []string{
 	"TIMERBUS_INGEST_SERVICE_HOST=10.96.0.7", "TIMERBUS_INGEST_SERVICE_PORT=8080", "TIMERBUS_INGEST_SERVICE_PORT_HTTP=8080",
 	"TIMERBUS_INGEST_PORT=tcp://10.96.0.7:8080", "TIMERBUS_INGEST_PORT_8080_TCP=tcp://10.96.0.7:8080",
