@@ -74,6 +74,8 @@ type Statements struct {
 
 	lockNamespaces, nextBase, insertNamespace, updateNamespace, selectNamespace, selectNamespaces *Statement
 
+	selectAPIKeys, selectAPIKey, insertAPIKey, updateAPIKey, deleteAPIKey *Statement
+
 	live, end, history *Statement
 
 	inspect, parkedOutbox, deadOutbox, position, insertCluster, selectCluster *Statement
@@ -89,6 +91,7 @@ func NewStatements(d *Dialect) *Statements {
 	s.addTimers(d, prepare)
 	s.addWalks(d, prepare)
 	s.addNamespaces(d, prepare)
+	s.addAPIKeys(prepare)
 	s.addShards(d, prepare)
 	s.addCluster(d, prepare)
 	return s

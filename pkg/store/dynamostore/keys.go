@@ -22,8 +22,8 @@ const (
 
 // Partitions that are not shards. Shards are numbered from 0.
 const (
-	// clusterPartition is the partition of the table with the cluster's record, the schema's record, and the
-	// namespaces.
+	// clusterPartition is the partition of the table with the cluster's record, the schema's record, the
+	// namespaces and the API keys.
 	clusterPartition = -1
 	// Outbox items are in buckets of the history table, so that a query for them costs the same for one shard and for a
 	// thousand. markBuckets is the default number of partitions of the bus, so that the shards of one owner are mostly
@@ -38,6 +38,7 @@ const (
 	schemaRecord   = "v#"
 	counterRecord  = "b#" // the next free shard number
 	namespaceStart = "n#"
+	apiKeyStart    = "k#"
 )
 
 func bucketOf(id shard.ID) int64 { return firstBucket - int64(id%markBuckets) }

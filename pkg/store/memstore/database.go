@@ -24,6 +24,7 @@ type Database struct {
 	shards     map[shard.ID]*shardState
 	expiry     sorted[expiryKey, *historyRow] // history without outbox entries
 	positions  map[topicPartition]store.Position
+	apiKeys    map[string]store.APIKey
 }
 
 // NewDatabase returns an empty database with the machine's clock.
@@ -36,6 +37,7 @@ func NewDatabaseAt(clock timer.Clock) *Database {
 		namespaces: map[string]store.Namespace{},
 		shards:     map[shard.ID]*shardState{},
 		positions:  map[topicPartition]store.Position{},
+		apiKeys:    map[string]store.APIKey{},
 	}
 }
 
@@ -52,6 +54,7 @@ type Store struct {
 var (
 	_ store.Store           = (*Store)(nil)
 	_ store.Positions       = (*Store)(nil)
+	_ store.APIKeys         = (*Store)(nil)
 	_ store.Census          = (*Store)(nil)
 	_ store.DeclaredFilters = (*Store)(nil)
 )

@@ -129,6 +129,12 @@ func (w *world) everyCall() map[string]error {
 		_, calls["WriteAt"] = p.WriteAt(w.ctx, w.now, nil, store.Move{Topic: topic, To: store.Position{Offset: 1}})
 		_, calls["Position"] = p.Position(w.ctx, topic, 0)
 	}
+	if k, ok := store.As[store.APIKeys](s); ok {
+		_, calls["GetAPIKey"] = k.GetAPIKey(w.ctx, "late")
+		_, calls["ListAPIKeys"] = k.ListAPIKeys(w.ctx)
+		calls["PutAPIKey"] = k.PutAPIKey(w.ctx, store.APIKey{Name: "late"})
+		calls["DeleteAPIKey"] = k.DeleteAPIKey(w.ctx, "late")
+	}
 	if c, ok := store.As[store.Census](s); ok {
 		_, calls["Count"] = c.Count(w.ctx, w.now)
 	}

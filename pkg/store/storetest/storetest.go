@@ -61,6 +61,8 @@ type Ability string
 const (
 	// AnyPositions is the optional capability store.Positions.
 	AnyPositions Ability = "Positions"
+	// AnyAPIKeys is the optional capability store.APIKeys.
+	AnyAPIKeys Ability = "APIKeys"
 	// AnyCensus is the optional capability store.Census.
 	AnyCensus Ability = "Census"
 	// AnyLeases is the optional capability store.Exclusive.
@@ -121,6 +123,7 @@ func tests() []test {
 		rearmTests(),
 		purgeTests(),
 		namespaceTests(),
+		apiKeyTests(),
 		isolationTests(),
 		clusterTests(),
 		concurrencyTests(),
