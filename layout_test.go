@@ -43,6 +43,7 @@ var rules = []rule{
 	{unit: "pkg/bus/watermillbus/...", may: domain + " pkg/bus", tests: "pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus pkg/timertest pkg/client/... internal/testserver", why: "it adapts any bus, so it must not depend on one; Watermill's suite tests it on each"},
 	{unit: "internal/watermillsink/...", may: domain + " pkg/bus pkg/bus/watermillbus internal/event/...", tests: "pkg/bus/bustest/... pkg/bus/membus", why: "it carries public messages, which are events, and must not depend on an engine"},
 	{unit: "pkg/bus/*/...", may: domain + " pkg/bus internal/bus/... internal/outage", tests: "pkg/bus/bustest/... pkg/bus/membus internal/outage/outagetest internal/testserver", why: "an engine depends on its contract only, so that it can be exchanged separately"},
+	{unit: "internal/testcert", std: true, why: "tests of every TLS server and client make their certificates with it"},
 	{unit: "internal/testserver", std: true, why: "tests of every engine find their servers with it"},
 	{unit: "internal/backend/...", may: contracts + " internal/process/... " + engines, why: "it is the only package that imports every engine, and it chooses one by URL"},
 
@@ -73,7 +74,7 @@ var rules = []rule{
 	{unit: "internal/doctor", may: domain + " pkg/store pkg/bus", tests: "pkg/store/memstore internal/faultstore", why: "it checks any store and bus, which the program opens"},
 
 	// Programs assemble the components, and get their engines from internal/backend.
-	{unit: "cmd/*/...", may: programs, why: "a program gets its engines from internal/backend"},
+	{unit: "cmd/*/...", may: programs, tests: "internal/testcert", why: "a program gets its engines from internal/backend"},
 	{unit: "e2e/sim/...", may: contracts + " services/* pkg/store/memstore internal/faultstore pkg/bus/membus", why: "the simulation runs the services on what it can control"},
 	{unit: "e2e/...", may: programs + " internal/testserver", why: "end-to-end tests import what programs import"},
 	{unit: "benchmark/...", may: programs, why: "benchmarks import what programs import"},
@@ -87,7 +88,7 @@ const (
 	contracts = domain + " pkg/store pkg/bus internal/event/..."
 	callbacks = " internal/encryption pkg/webhook internal/egress"
 	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/store/postgresstore pkg/store/mysqlstore pkg/store/dynamostore pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus"
-	programs  = contracts + " internal/backend internal/bench internal/doctor internal/restore internal/process/... internal/tracing internal/otlp internal/node pkg/client/... pkg/api/... schemas services/*" + callbacks
+	programs  = contracts + " internal/access/... internal/backend internal/bench internal/doctor internal/restore internal/process/... internal/tracing internal/otlp internal/node pkg/client/... pkg/api/... schemas services/*" + callbacks
 )
 
 func TestArrows(t *testing.T) {

@@ -8,7 +8,11 @@ import (
 )
 
 // banner prints the addresses of the service and the commands to try next.
-func (p *program) banner(api, nats string, config *process.Config) {
+func (p *program) banner(listening, nats string, config *process.Config) {
+	api := "http://" + listening
+	if config.TLSCert != "" {
+		api = "https://" + listening
+	}
 	authorization := ""
 	if config.Token != "" {
 		// The shell expands the variable, so that the token does not appear on the screen.
@@ -26,7 +30,7 @@ func (p *program) banner(api, nats string, config *process.Config) {
 	}
 	fmt.Fprintf(p.stdout, `Timerbus %s
 
-  HTTP API  http://%s
+  HTTP API  %s
   %s
   %s
   stop      Ctrl-C finishes the work in flight first, a second Ctrl-C exits immediately
@@ -37,7 +41,7 @@ In a second terminal, receive callbacks:
 
 In a third one, set a timer:
 
-  curl%s http://%s/api/v1/timers/create -d '{"id":"hello","executeIn":"3s","callbackUrl":"http://127.0.0.1:9000/","payload":{"hello":"world"}}'
+  curl%s %s/api/v1/timers/create -d '{"id":"hello","executeIn":"3s","callbackUrl":"http://127.0.0.1:9000/","payload":{"hello":"world"}}'
 
 `, version, api, bus, data, invocation(), authorization, api)
 }

@@ -42,6 +42,10 @@ const (
 		"createdAt":"2020-01-01T00:00:00.000Z","updatedAt":"2020-01-01T00:00:00.000Z"}`
 )
 
+const aKey = `{"name":"ci","grants":[{"verbs":["read","write"],"namespaces":["billing","b-*"]},{"verbs":["read"],"namespaces":["*"]}],
+	"tokens":[{"createdAt":"2026-01-01T00:00:00.000Z","expiresAt":"2030-01-01T00:00:00.000Z"},{"createdAt":"2025-01-01T00:00:00.000Z"}],
+	"createdAt":"2025-01-01T00:00:00.000Z","createdBy":"token"}`
+
 func TestCommandsAskTheAPI(t *testing.T) {
 	hermetic(t)
 	file := filepath.Join(t.TempDir(), "payload.json")
@@ -62,6 +66,25 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			`{"callbackUrl":"http://x","executeIn":"15m","id":"order-17","namespace":"default","payload":{"a":1},"retryPolicy":{"initialInterval":"1s","maxAttempts":2}}`,
 			[]string{"created order-17 in namespace default: fires 2020-01-01T00:00:00.000Z ("},
 			"",
+		},
+		"create a key": {
+			[]string{"key", "create", "ci", "--grant", "read,write@billing,b-*", "--grant", "read@*", "--expires-in", "90d"},
+			200, `{"token":"tb_ci_X","key":` + aKey + `}`, "keys/create",
+			`{"expiresIn":"2160h","grants":[{"namespaces":["billing","b-*"],"verbs":["read","write"]},{"namespaces":["*"],"verbs":["read"]}],"name":"ci"}`,
+			[]string{"tb_ci_X", "read,write@billing,b-* read@*", "2030-01-01T00:00:00.000Z", "cannot be shown again"},
+			"",
+		},
+		"rotate a key": {
+			[]string{"key", "rotate", "ci", "--overlap", "0s"},
+			200, `{"token":"tb_ci_Y","key":` + aKey + `}`, "keys/rotate", `{"name":"ci","overlap":"0s"}`,
+			[]string{"tb_ci_Y"},
+			"",
+		},
+		"revoke a key": {
+			[]string{"key", "revoke", "ci"}, 204, "", "keys/revoke", `{"name":"ci"}`, nil, "",
+		},
+		"list keys": {
+			[]string{"key", "list"}, 200, `{"keys":[` + aKey + `]}`, "keys/list", `{}`, []string{"NAME", "ci ", "read@*", " 2 ", " token"}, "",
 		},
 		"create late": {
 			[]string{"timer", "create", "order-17", "--at", "2020-01-01T01:00:00+01:00", "-n", "shop", "--deliver", "event", "--on-conflict", "keep", "--correlation-id", "c", "--callback-timeout", "5s", "--payload", "@" + file},

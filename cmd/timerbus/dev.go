@@ -45,7 +45,7 @@ func (p *program) start(ctx context.Context, role node.Role, settings func() (pr
 	// receiver must not be able to fill the log.
 	slog.SetLogLoggerLevel(slog.LevelDebug)
 	slog.SetDefault(logger)
-	return p.serve(ctx, role, &config, logger)
+	return p.serve(ctx, role, &config, settings, logger)
 }
 
 // exposed rejects settings that would make the API or the bus reachable from other machines without a token.
@@ -53,9 +53,9 @@ func exposed(config *process.Config) error {
 	if config.Insecure {
 		return nil
 	}
-	if !process.Loopback(config.Listen) && config.Token == "" {
-		return usagef("--listen %s: other machines could use the API without a token; set TIMERBUS_TOKEN, "+
-			"listen on 127.0.0.1, or allow it with --insecure", config.Listen)
+	if !process.Loopback(config.Listen) && config.Token == "" && config.OIDCIssuer == "" && config.TLSClientCA == "" {
+		return usagef("--listen %s: other machines could use the API without a token; "+
+			"set TIMERBUS_TOKEN, --oidc-issuer or --tls-client-ca, listen on 127.0.0.1, or allow it with --insecure", config.Listen)
 	}
 	// The command topic of the NATS server permits the same operations as the API.
 	if config.Bus == "" && config.NATSListen != "" && !process.Loopback(config.NATSListen) && config.Token == "" {

@@ -206,5 +206,5 @@ func (e *examination) unread(ctx context.Context, o *doctor.Options, found docto
 
 // address returns the URL of the process that uses the data folder.
 func (e *examination) address() string {
-	return cmp.Or(e.url, os.Getenv("TIMERBUS_URL"), "http://"+reachable(e.config.Listen))
+	return cmp.Or(e.url, os.Getenv("TIMERBUS_URL"), ownURL(&e.config))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -15,19 +16,26 @@ import (
 // ask examines a process by its HTTP API.
 func (e *examination) ask(ctx context.Context, o *doctor.Options) []doctor.Result {
 	address := e.address()
-	results := e.readiness(ctx, address)
+	connection, err := ownClient(&e.config)
+	if err != nil {
+		return []doctor.Result{{
+			Check: doctor.CheckStore, Status: doctor.Failed, Found: err.Error(), Advice: "correct tls-cert and tls-key",
+		}}
+	}
+	results := e.readiness(ctx, connection, address)
 	const why = "a process uses the database; its readiness includes a free disk and its clock"
 	results = append(results, doctor.Skip(why, doctor.StoreChecks()...)...)
 	results = append(results, doctor.Bus(ctx, o, o.Partitions, true)...)
-	c, err := client.New(address, client.WithToken(e.config.Token), client.WithUserAgent("timerbus-doctor/"+version))
+	c, err := client.New(address, client.WithToken(e.config.Token), client.WithHTTPClient(connection),
+		client.WithUserAgent("timerbus-doctor/"+version))
 	if err != nil {
 		return append(results, doctor.Skip(err.Error(), doctor.TimerChecks()...)...)
 	}
 	return append(results, doctor.Timers(ctx, e.limits, timer.SystemClock(), apiCluster{c})...)
 }
 
-// readiness reads /readyz, which needs no token.
-func (e *examination) readiness(ctx context.Context, address string) []doctor.Result {
+// readiness reads /readyz.
+func (e *examination) readiness(ctx context.Context, c *http.Client, address string) []doctor.Result {
 	const via = "a process uses the data folder: asked its API at "
 	ctx, cancel := context.WithTimeout(ctx, e.limits.Timeout)
 	defer cancel()
@@ -35,7 +43,7 @@ func (e *examination) readiness(ctx context.Context, address string) []doctor.Re
 	if err != nil {
 		return []doctor.Result{{Check: doctor.CheckStore, Status: doctor.Failed, Found: err.Error(), Advice: "correct --url"}}
 	}
-	health, _, err := readHealth(ctx, base)
+	health, _, err := readHealth(ctx, c, base)
 	if err != nil {
 		return []doctor.Result{{
 			Check: doctor.CheckStore, Status: doctor.Failed, Found: via + address + ": " + err.Error(),

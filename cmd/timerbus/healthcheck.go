@@ -35,18 +35,22 @@ file that --config names.`,
 	c.Flags().StringVar(&base, "url", "", "URL of the process, such as http://127.0.0.1:8081 (default: the address of --listen)")
 	c.MarkFlagsMutuallyExclusive("url", "listen")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		connection := &http.Client{Transport: &http.Transport{}} // not the proxy of the environment
 		if base == "" {
 			config, err := settings()
 			if err != nil {
 				return usageError{err}
 			}
-			base = "http://" + reachable(config.Listen)
+			base = ownURL(&config)
+			if connection, err = ownClient(&config); err != nil {
+				return usageError{err}
+			}
 		}
 		u, err := url.Parse(base)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 			return usagef("--url %q is not accepted: want the URL of a process, such as http://127.0.0.1:8081", base)
 		}
-		health, err := askReady(c.Context(), u)
+		health, err := askReady(c.Context(), connection, u)
 		if err != nil {
 			return err
 		}
@@ -66,10 +70,10 @@ file that --config names.`,
 
 // askReady returns the answer of a process that is ready. Its error wraps no cause, so that the exit code is always 1: container
 // engines reserve the other codes.
-func askReady(ctx context.Context, base *url.URL) (api.Health, error) {
+func askReady(ctx context.Context, c *http.Client, base *url.URL) (api.Health, error) {
 	ctx, cancel := context.WithTimeout(ctx, healthcheckTimeout)
 	defer cancel()
-	health, ready, err := readHealth(ctx, base)
+	health, ready, err := readHealth(ctx, c, base)
 	switch {
 	case err != nil:
 		return health, fmt.Errorf("%s does not answer: %s", base, err.Error())
@@ -79,15 +83,14 @@ func askReady(ctx context.Context, base *url.URL) (api.Health, error) {
 	return health, nil
 }
 
-// readHealth reads /readyz, which needs no token, of a process on this machine: it does not use the proxy of the environment.
-func readHealth(ctx context.Context, base *url.URL) (health api.Health, ready bool, err error) {
+// readHealth reads /readyz, which needs no credential.
+func readHealth(ctx context.Context, c *http.Client, base *url.URL) (health api.Health, ready bool, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath("readyz").String(), http.NoBody)
 	if err != nil {
 		return health, false, err
 	}
-	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
-	response, err := (&http.Client{Transport: transport}).Do(request)
+	defer c.CloseIdleConnections()
+	response, err := c.Do(request)
 	if err != nil {
 		return health, false, err
 	}

@@ -2,18 +2,22 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/backend"
 	"github.com/timerbus/timerbus/internal/node"
 	"github.com/timerbus/timerbus/internal/otlp"
@@ -24,12 +28,21 @@ import (
 )
 
 // serve runs a role until ctx ends. `timerbus dev` is node.All on one data folder.
-func (p *program) serve(ctx context.Context, role node.Role, config *process.Config, logger *slog.Logger) error {
+func (p *program) serve(
+	ctx context.Context, role node.Role, config *process.Config, settings func() (process.Config, error), logger *slog.Logger,
+) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", config.Listen)
 	if err != nil {
 		return cannotListen("--listen", config.Listen, err)
 	}
 	defer l.Close()
+	if config.TLSCert != "" {
+		secure, err := process.ServerTLS(config.TLSCert, config.TLSKey, config.TLSClientCA, logger)
+		if err != nil {
+			return usageError{err}
+		}
+		l = tls.NewListener(l, secure)
+	}
 	stopDebug, err := serveDebug(ctx, config.DebugListen, logger)
 	if err != nil {
 		return err
@@ -63,6 +76,11 @@ func (p *program) serve(ctx context.Context, role node.Role, config *process.Con
 		defer flush(ctx, provider, logger)
 		tracer = tracing.New(provider)
 	}
+	verify, err := verifierOf(config)
+	if err != nil {
+		return usageError{err}
+	}
+	token := access.NewToken(config.Token)
 	opening := opening{
 		backend: backend.Options{
 			StoreURL: storeURL, BusURL: busURL, Migrate: role == node.All, BusToken: config.Token,
@@ -72,9 +90,10 @@ func (p *program) serve(ctx context.Context, role node.Role, config *process.Con
 		},
 		node: node.Options{
 			AllowedHosts: config.AllowedHosts, CallbackAllow: config.CallbackAllow, CallbackProxy: proxy,
-			Role: role, Name: config.Node, Listener: l, Token: config.Token, Keys: keys, Drain: config.DrainTimeout,
+			Role: role, Name: config.Node, Listener: l, Keys: keys, Drain: config.DrainTimeout,
 			MetricsNamespaces: config.MetricsNamespaces, Tracer: tracer,
 			Version: version, Logger: logger,
+			Access: access.Options{Token: token, Verify: verify, Certificates: config.TLSClientCA != ""},
 		},
 	}
 	n, err := opening.retry(ctx, config.StartWait)
@@ -93,6 +112,14 @@ func (p *program) serve(ctx context.Context, role node.Role, config *process.Con
 		p.banner(l.Addr().String(), opening.busAddress, config)
 	} else {
 		logger.Info("started", "role", role, "version", readBuildInfo().Version, "listen", l.Addr().String())
+	}
+	if process.HasSecretFiles(os.Environ()) {
+		r := reload{settings: settings, config: *config, token: token, keys: keys, logger: logger}
+		ctx, cancel := context.WithCancel(ctx)
+		var watch sync.WaitGroup
+		watch.Go(func() { r.run(ctx) })
+		defer watch.Wait()
+		defer cancel()
 	}
 	err = n.Run(ctx)
 	if err == nil {

@@ -58,7 +58,8 @@ func sourceFlags(c *cobra.Command, defaults process.Config, without ...string) f
 		})
 		return process.Sources{
 			Flags: flags, Environ: os.Environ(), File: file, Defaults: &defaults,
-			Foreign: []string{"URL", "CONFIG"}, // variables that are not settings: URL of the client commands, CONFIG for --config
+			// Variables that are not settings: those of the client commands, and CONFIG for --config.
+			Foreign: []string{"URL", "CA", "CLIENT_CERT", "CLIENT_KEY", "CONFIG"},
 		}
 	}
 }

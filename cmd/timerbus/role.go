@@ -95,6 +95,9 @@ func roleFlags(c *cobra.Command, role node.Role) func() process.Sources {
 
 // startable returns an error if a role cannot start with acceptable settings that do not fit each other or the role.
 func startable(role node.Role, config *process.Config) error {
+	if _, err := verifierOf(config); err != nil {
+		return err
+	}
 	if role == node.All {
 		return exposed(config)
 	}

@@ -32,7 +32,7 @@ func TestUsageErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"":                                   "want a command: dev, ingest, scheduler, dispatcher, config, doctor, healthcheck, migrate, backup, restore, receive, timer, namespace, shard, bench, version",
+		"":                                   "want a command: dev, ingest, scheduler, dispatcher, config, doctor, healthcheck, migrate, backup, restore, receive, timer, namespace, key, shard, bench, version",
 		"frob":                               `"frob" is not a command: want dev, ingest`,
 		"timer":                              "want a command: create, get, update, delete, retry, list, history, watch, batch-create, batch-delete, reschedule",
 		"timer frob":                         `"frob" is not a command: want create`,
@@ -98,6 +98,9 @@ func TestUsageErrors(t *testing.T) {
 		"receive --delay -1s":                                      "--delay: -1s",
 		"receive --fail-first -1":                                  "--fail-first: -1",
 		"receive --next-execute-in -1s":                            "--next-execute-in: -1s",
+		"key create a":                                             "--grant is missing",
+		"key create a --grant read":                                `--grant: "read"`,
+		"key create a --grant read,rule@*":                         `--grant.verbs: "rule"`,
 		"dev --frob":                                               "unknown flag: --frob",
 		"dev x":                                                    `"x" is not accepted: dev wants no argument`,
 		"dev --partitions 0":                                       "partitions: 0 is not accepted: want 1 to 1024",

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -33,8 +34,21 @@ var (
 )
 
 // Keyring encrypts with its first key and decrypts with any of its keys. Without keys it can do neither. The zero value
-// has no keys.
-type Keyring struct{ keys []key }
+// has no keys. Copies share their keys.
+type Keyring struct{ shared *atomic.Pointer[[]key] }
+
+func (r Keyring) keys() []key {
+	if r.shared == nil {
+		return nil
+	}
+	return *r.shared.Load()
+}
+
+// Replace replaces the keys of r and its copies by those of another Keyring. r must be the result of ParseKeys.
+func (r Keyring) Replace(by Keyring) {
+	keys := by.keys()
+	r.shared.Store(&keys)
+}
 
 type key struct {
 	id   string
@@ -44,9 +58,9 @@ type key struct {
 // ParseKeys parses keys as they are configured: base64 of 32 bytes each, separated by commas. The first key encrypts.
 // An empty text results in an empty keyring. The error does not contain the given text.
 func ParseKeys(text string) (Keyring, error) {
-	var ring Keyring
+	var all []key
 	if strings.TrimSpace(text) == "" {
-		return ring, nil
+		return newKeyring(nil), nil
 	}
 	for i, part := range strings.Split(text, ",") {
 		raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(part))
@@ -58,12 +72,18 @@ func ParseKeys(text string) (Keyring, error) {
 		if err != nil {
 			return Keyring{}, err
 		}
-		if slices.ContainsFunc(ring.keys, func(other key) bool { return other.id == k.id }) {
+		if slices.ContainsFunc(all, func(other key) bool { return other.id == k.id }) {
 			return Keyring{}, timer.Invalid("secret-key", hidden{}, fmt.Sprintf("each key once; key %d is a duplicate", i+1))
 		}
-		ring.keys = append(ring.keys, k)
+		all = append(all, k)
 	}
-	return ring, nil
+	return newKeyring(all), nil
+}
+
+func newKeyring(keys []key) Keyring {
+	r := Keyring{&atomic.Pointer[[]key]{}}
+	r.shared.Store(&keys)
+	return r
 }
 
 func newKey(raw []byte) (key, error) {
@@ -86,8 +106,9 @@ func (hidden) String() string { return "the given value" }
 
 // IDs returns the ids of the keys. The first one encrypts.
 func (r Keyring) IDs() []string {
-	ids := make([]string, len(r.keys))
-	for i, k := range r.keys {
+	keys := r.keys()
+	ids := make([]string, len(keys))
+	for i, k := range keys {
 		ids[i] = k.id
 	}
 	return ids
@@ -98,10 +119,11 @@ func (r Keyring) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "keys %v", r.IDs()
 
 // Encrypt encrypts a secret with the first key. place is authenticated with it: Decrypt fails with a different place.
 func (r Keyring) Encrypt(place string, secret []byte) (string, error) {
-	if len(r.keys) == 0 {
+	keys := r.keys()
+	if len(keys) == 0 {
 		return "", ErrNoKey
 	}
-	k := r.keys[0]
+	k := keys[0]
 	nonce := make([]byte, k.aead.NonceSize())
 	rand.Read(nonce) // never fails: the process ends instead
 	encrypted := k.aead.Seal(nonce, nonce, secret, []byte(place))
@@ -114,15 +136,16 @@ func (r Keyring) Decrypt(place, encrypted string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(r.keys, func(k key) bool { return k.id == id })
+	keys := r.keys()
+	at := slices.IndexFunc(keys, func(k key) bool { return k.id == id })
 	if at < 0 {
 		have := "none"
-		if len(r.keys) > 0 {
+		if len(keys) > 0 {
 			have = strings.Join(r.IDs(), ", ")
 		}
 		return nil, fmt.Errorf("%w: key %s, configured keys: %s", ErrUnknownKey, id, have)
 	}
-	aead := r.keys[at].aead
+	aead := keys[at].aead
 	raw, err := base64.RawStdEncoding.Strict().DecodeString(text)
 	if err != nil || len(raw) < aead.NonceSize() {
 		return nil, ErrDamaged
@@ -137,7 +160,8 @@ func (r Keyring) Decrypt(place, encrypted string) ([]byte, error) {
 // IsCurrent reports whether a text is encrypted with the first key.
 func (r Keyring) IsCurrent(encrypted string) bool {
 	id, _, err := split(encrypted)
-	return err == nil && len(r.keys) > 0 && r.keys[0].id == id
+	keys := r.keys()
+	return err == nil && len(keys) > 0 && keys[0].id == id
 }
 
 func split(encrypted string) (id, text string, err error) {

@@ -155,3 +155,20 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+func TestReplacedKeysApplyToCopies(t *testing.T) {
+	ring := keys(t, keyText(1))
+	copied := ring
+	old, err := ring.Encrypt("place", []byte("secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring.Replace(keys(t, keyText(2)+","+keyText(1)))
+	if got, err := copied.Decrypt("place", old); err != nil || string(got) != "secret" || copied.IsCurrent(old) {
+		t.Errorf("%s, %v, current %v", got, err, copied.IsCurrent(old))
+	}
+	ring.Replace(encryption.Keyring{})
+	if _, err := copied.Encrypt("place", nil); !errors.Is(err, encryption.ErrNoKey) {
+		t.Errorf("without keys: %v", err)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/encryption"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/internal/tracing"
@@ -41,7 +42,7 @@ const (
 	Dispatcher Role = "dispatcher"
 )
 
-// Options configure Open. All fields but Role, Name, Close, Token, AllowedHosts, MetricsNamespaces, Tracer and Callback… are required.
+// Options configure Open. All fields but Role, Name, Close, Access, AllowedHosts, MetricsNamespaces, Tracer and Callback… are required.
 type Options struct {
 	// Role is All by default.
 	Role Role
@@ -55,10 +56,10 @@ type Options struct {
 	// Listener accepts the requests of the HTTP API or, for roles without it, of probes and metrics. The node closes
 	// it.
 	Listener net.Listener
-	// Token is required from clients of the HTTP API; if it is empty, no token is required.
-	Token string
+	// Access are the credentials that clients of the HTTP API need; none by default. Open adds the API keys of the store.
+	Access access.Options
 	// AllowedHosts are the hosts that requests may be addressed to in addition to loopback; process.ParseHosts parses
-	// them. They are checked only if there is no Token, and on a Listener that is not on loopback only if AllowedHosts
+	// them. They are checked only if no credential is required, and on a Listener that is not on loopback only if AllowedHosts
 	// is not empty.
 	AllowedHosts string
 	// CallbackAllow is the policy for the destinations of callbacks in addition to public addresses; egress.Parse

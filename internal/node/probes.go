@@ -15,7 +15,7 @@ import (
 const probeTimeout = 2 * time.Second
 
 // probes serves /healthz, /readyz and /metrics for roles without the HTTP API, in the same way as that API: /metrics
-// requires the token.
+// requires the same credentials.
 func (w *dependencies) probes() process.Component {
 	o := w.options
 	ready := process.NewReadiness(w.clock.Now, probeTimeout, o.Logger,
@@ -30,7 +30,7 @@ func (w *dependencies) probes() process.Component {
 		status, health := process.HealthOf(ready.Check())
 		process.WriteHealth(rw, status, health)
 	})
-	mux.Handle("GET /metrics", w.hosts.Guard(process.NewToken(o.Token).Guard(process.MetricsHandler(w.registry))))
+	mux.Handle("GET /metrics", w.hosts.Guard(w.access.Guard(process.MetricsHandler(w.registry))))
 	return httpComponent(&http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,

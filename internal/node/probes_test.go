@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -98,7 +99,8 @@ func TestMetricsRequireTheToken(t *testing.T) {
 	logger := slog.New(slog.DiscardHandler)
 	s := memstore.NewDatabaseAt(timer.SystemClock).Open()
 	w := &dependencies{
-		options: &Options{Role: Scheduler, Store: s, Listener: listener, Token: "secret", Drain: time.Second, Logger: logger},
+		options: &Options{Role: Scheduler, Store: s, Listener: listener, Drain: time.Second, Logger: logger},
+		access:  access.New(access.Options{Token: access.NewToken("secret")}),
 		bus:     consuming{}, clock: store.NewClock(store.ClockConfig{Bound: clockBound, Logger: logger}), registry: process.NewRegistry("test"),
 	}
 	served := w.probes()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/egress"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/process"
@@ -41,7 +42,11 @@ func assemble(source string, clock *store.Clock, revisions *timer.Revisions, o *
 	if w.policy, err = egress.Parse(o.CallbackAllow); err != nil {
 		return nil, err
 	}
-	if w.hosts, err = hostsOf(o); err != nil {
+	if keys, ok := store.As[store.APIKeys](o.Store); ok {
+		o.Access.Keys = access.NewKeys(keys, clock.Now)
+	}
+	w.access = access.New(o.Access)
+	if w.hosts, err = hostsOf(o, w.access != nil); err != nil {
 		return nil, err
 	}
 	if metered, ok := store.As[prometheus.Collector](o.Store); ok {
@@ -96,17 +101,18 @@ type dependencies struct {
 	revisions *timer.Revisions
 	policy    *egress.Policy
 	hosts     *process.Hosts // nil accepts all hosts
+	access    *access.Authenticator
 	source    string
 	format    event.Mode // of public events on the bus
 	prefix    string     // of the service's topics
 	name      string
 }
 
-// hostsOf returns the hosts that requests may be addressed to; nil for all. With a token the check is unnecessary,
-// because a web page does not have the token. Beyond loopback the names of this machine are unknown.
-func hostsOf(o *Options) (*process.Hosts, error) {
+// hostsOf returns the hosts that requests may be addressed to; nil for all. If a credential is required, the check is
+// unnecessary, because a web page does not have one. Beyond loopback the names of this machine are unknown.
+func hostsOf(o *Options, credentialRequired bool) (*process.Hosts, error) {
 	listen := o.Listener.Addr().String()
-	if o.Token != "" || !process.Loopback(listen) && o.AllowedHosts == "" {
+	if credentialRequired || !process.Loopback(listen) && o.AllowedHosts == "" {
 		return nil, nil //nolint:nilnil // nil accepts all hosts.
 	}
 	hosts, err := process.ParseHosts(o.AllowedHosts)
@@ -158,7 +164,7 @@ func (w *dependencies) ingest() ([]process.Component, error) {
 		Store: o.Store, Positions: positions, Directory: w.directory, Bus: w.bus, Clock: w.clock.Settled, StoreClock: w.clock,
 		Revisions: w.revisions, Source: w.source, Format: w.format, Prefix: w.prefix, Logger: o.Logger.With("component", "ingest"),
 		Registerer: w.registry, Gatherer: w.registry, Ready: others,
-		Token: o.Token, Hosts: w.hosts, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys, Tracer: o.Tracer,
+		Access: w.access, Hosts: w.hosts, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys, Tracer: o.Tracer,
 	})
 	if err != nil {
 		return nil, err

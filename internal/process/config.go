@@ -40,6 +40,20 @@ type Config struct {
 	// Token is required from clients of the HTTP API and of the embedded NATS server; if it is empty, no token is
 	// required.
 	Token string `koanf:"token" secret:"true" usage:"token required from clients of HTTP and NATS (preferably set as TIMERBUS_TOKEN)"`
+	// OIDCIssuer is the URL of an identity provider whose tokens clients of the HTTP API may send; empty: none.
+	OIDCIssuer string `koanf:"oidc-issuer" usage:"identity provider whose tokens are accepted, such as https://accounts.example.com"`
+	// OIDCAudience must be in the claim aud of these tokens.
+	OIDCAudience string `koanf:"oidc-audience" usage:"audience that these tokens must have, such as timerbus"`
+	// OIDCClaim is the claim whose values OIDCGrants lists.
+	OIDCClaim string `koanf:"oidc-claim" usage:"claim that selects the grants, such as groups, scope or realm_access.roles"`
+	// OIDCGrants are the grants of the claim's values; oidc.Config.Grants describes the form.
+	OIDCGrants string `koanf:"oidc-grants" usage:"grants of the claim's values, such as \"ops=read,admin@* billing=read,write@billing-*\""`
+	// TLSCert and TLSKey are PEM files with the certificate of the HTTP API and its key; empty: no TLS. They are read again
+	// when they change.
+	TLSCert string `koanf:"tls-cert" usage:"PEM file with the certificate of the HTTP API; empty: no TLS"`
+	TLSKey  string `koanf:"tls-key" usage:"PEM file with the key of the certificate"`
+	// TLSClientCA is a PEM file with the authorities of client certificates; empty: clients need no certificate.
+	TLSClientCA string `koanf:"tls-client-ca" usage:"PEM file with the authorities of the certificates that clients must have"`
 	// SecretKey contains the keys that encrypt the secrets of namespaces in the database; encryption.ParseKeys parses
 	// them. The first key encrypts, all keys decrypt. Empty: namespaces cannot have secrets.
 	SecretKey string `koanf:"secret-key" secret:"true" usage:"keys that encrypt secrets of namespaces, base64 of 32 bytes, newest first"`
@@ -77,6 +91,7 @@ func DefaultConfig() Config {
 		NATSListen: "127.0.0.1:4222",
 		NATSSync:   SyncAlways,
 		Data:       "./timerbus-data",
+		OIDCClaim:  "groups",
 		// On one machine, receivers are usually on loopback too; processes of a cluster have another default.
 		CallbackAllow:     egress.Loopback,
 		Partitions:        16,
@@ -120,6 +135,10 @@ func (c *Config) Check() error {
 		return err
 	}
 	switch {
+	case (c.TLSCert == "") != (c.TLSKey == ""):
+		return timer.Invalid("tls-key", c.TLSKey, "tls-cert and tls-key together")
+	case c.TLSClientCA != "" && c.TLSCert == "":
+		return timer.Invalid("tls-client-ca", c.TLSClientCA, "tls-cert and tls-key, too")
 	case c.NATSSync != SyncAlways && c.NATSSync != SyncInterval:
 		return timer.Invalid("nats-sync", c.NATSSync, "always or interval")
 	case c.Data == "":

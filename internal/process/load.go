@@ -114,7 +114,7 @@ func Explain(from Sources) (Config, []Value, error) {
 	if err != nil {
 		return Config{}, nil, err
 	}
-	environ, err := readEnviron(from.Environ, from.Foreign)
+	environ, secretFiles, err := readEnviron(from.Environ, from.Foreign)
 	if err != nil {
 		return Config{}, nil, err
 	}
@@ -134,7 +134,7 @@ func Explain(from Sources) (Config, []Value, error) {
 		name   func(key string) string
 	}{
 		{FromFile, file, func(key string) string { return fmt.Sprintf("%s: %s", from.File, key) }},
-		{FromEnvironment, environ, envOf},
+		{FromEnvironment, environ, func(key string) string { return cmp.Or(secretFiles[key], envOf(key)) }},
 		{FromFlag, flags, func(key string) string { return "--" + key }},
 	} {
 		if err := given.values.check(given.name); err != nil {
@@ -178,12 +178,16 @@ func readFile(name string) (values, error) {
 	return read, nil
 }
 
-func readEnviron(environ, foreign []string) (values, error) {
-	known := map[string]string{}
+// readEnviron returns the settings in the environment. files names the variables of those that were read from files.
+func readEnviron(environ, foreign []string) (read values, files map[string]string, err error) {
+	known, inFiles := map[string]string{}, map[string]string{}
 	for _, s := range Settings() {
 		known[s.Env] = s.Name
+		if s.Secret || s.URL {
+			inFiles[s.Env+fileSuffix] = s.Name
+		}
 	}
-	read := values{}
+	read, files = values{}, map[string]string{}
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
 		rest, ours := strings.CutPrefix(name, EnvPrefix)
@@ -191,12 +195,22 @@ func readEnviron(environ, foreign []string) (values, error) {
 			continue
 		}
 		key, ok := known[name]
+		if inFile, secret := inFiles[name]; secret {
+			key, ok = inFile, true
+			files[key] = name
+			if value, err = readSecret(name, value); err != nil {
+				return nil, nil, err
+			}
+		}
 		if !ok {
-			return nil, fmt.Errorf("%s is not a setting: want one of %s", name, list(known))
+			return nil, nil, fmt.Errorf("%s is not a setting: want one of %s", name, list(known))
+		}
+		if _, twice := read[key]; twice {
+			return nil, nil, fmt.Errorf("%s and %s exclude each other", envOf(key), envOf(key)+fileSuffix)
 		}
 		read[key] = value
 	}
-	return read, nil
+	return read, files, nil
 }
 
 func list[V any](names map[string]V) string {

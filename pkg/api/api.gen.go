@@ -31,6 +31,8 @@ const (
 	ErrorCodeGenerationConflict ErrorCode = "GENERATION_CONFLICT"
 	ErrorCodeInternalError      ErrorCode = "INTERNAL_ERROR"
 	ErrorCodeInvalidInput       ErrorCode = "INVALID_INPUT"
+	ErrorCodeKeyExists          ErrorCode = "KEY_EXISTS"
+	ErrorCodeKeyNotFound        ErrorCode = "KEY_NOT_FOUND"
 	ErrorCodeMethodNotAllowed   ErrorCode = "METHOD_NOT_ALLOWED"
 	ErrorCodeNamespaceExists    ErrorCode = "NAMESPACE_EXISTS"
 	ErrorCodeNamespaceNotFound  ErrorCode = "NAMESPACE_NOT_FOUND"
@@ -68,6 +70,13 @@ const (
 	StatusParked    Status = "parked"
 	StatusRetrying  Status = "retrying"
 	StatusScheduled Status = "scheduled"
+)
+
+// Defines values for Verb.
+const (
+	VerbAdmin Verb = "admin"
+	VerbRead  Verb = "read"
+	VerbWrite Verb = "write"
 )
 
 // BatchCreateRequest defines model for BatchCreateRequest.
@@ -134,6 +143,17 @@ type CallbackResponse struct {
 
 // CorrelationIDFilter The exact correlation id.
 type CorrelationIDFilter = string
+
+// CreateKeyRequest defines model for CreateKeyRequest.
+type CreateKeyRequest struct {
+	// ExpiresAt When the token ends, in the future. Without this and `expiresIn` it does not end.
+	ExpiresAt Instant `json:"expiresAt,omitempty,omitzero"`
+
+	// ExpiresIn Instead of `expiresAt`, a duration such as "90d".
+	ExpiresIn string  `json:"expiresIn,omitempty,omitzero"`
+	Grants    []Grant `json:"grants"`
+	Name      KeyName `json:"name"`
+}
 
 // CreateNamespaceRequest `name` is required; `numShards` and `preset` exclude each other.
 type CreateNamespaceRequest struct {
@@ -272,7 +292,7 @@ type Error struct {
 	// Details The parts of the message by name. INVALID_INPUT: field, value, accepted. PAYLOAD_TOO_LARGE:
 	// field, size (if known), limit. Not found: namespace, timerId. GENERATION_CONFLICT,
 	// TIMER_EXISTS: namespace, timerId, generation, status. NAMESPACE_EXISTS: namespace,
-	// numShards. Empty for others.
+	// numShards. FORBIDDEN for lack of a right: caller, verb, namespace. Keys: name. Empty for others.
 	Details map[string]interface{} `json:"details"`
 
 	// Timestamp RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
@@ -301,6 +321,17 @@ type EventTopics = []string
 //
 // Example: 3981234567890123456
 type Generation = string
+
+// Grant The verbs that are allowed in the namespaces that match a pattern.
+type Grant struct {
+	// Namespaces Names, in which each `*` stands for any run of characters. `*` alone means all namespaces.
+	Namespaces []string `json:"namespaces"`
+
+	// Verbs read: gets and lists; on all namespaces also /metrics. write: creating, changing, deleting and retrying
+	// timers, whose answers contain these timers. admin: creating and changing namespaces; on all namespaces also
+	// API keys. No verb includes another one.
+	Verbs []Verb `json:"verbs"`
+}
 
 // Headers Extra headers of callbacks: at most 32, and 4096 bytes of names and values in all. Names are
 // case-insensitive and must be unique; values are printable ASCII. Headers that the protocol sets are refused
@@ -366,6 +397,43 @@ type HistoryEntry struct {
 // HistoryEntryOutcome defines model for HistoryEntry.Outcome.
 type HistoryEntryOutcome string
 
+// Key defines model for Key.
+type Key struct {
+	// CreatedAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
+	//
+	// Example: 2030-01-31T09:00:00.000Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// CreatedBy The caller who created the key, such as `token` or `key ops`.
+	CreatedBy string  `json:"createdBy"`
+	Grants    []Grant `json:"grants"`
+	Name      KeyName `json:"name"`
+
+	// Tokens The accepted tokens, the newest first. A token that has ended remains until the next rotation.
+	Tokens []KeyToken `json:"tokens"`
+}
+
+// KeyList defines model for KeyList.
+type KeyList struct {
+	Keys []Key `json:"keys"`
+}
+
+// KeyName defines model for KeyName.
+type KeyName = string
+
+// KeyToken defines model for KeyToken.
+type KeyToken struct {
+	// CreatedAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
+	//
+	// Example: 2030-01-31T09:00:00.000Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// ExpiresAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
+	//
+	// Example: 2030-01-31T09:00:00.000Z
+	ExpiresAt Instant `json:"expiresAt,omitempty,omitzero"`
+}
+
 // LateDeletion defines model for LateDeletion.
 type LateDeletion struct {
 	// Namespace Example: billing
@@ -392,6 +460,9 @@ type LateDeletion struct {
 	// Message Example: deleted, but its delivery may have gone out
 	Message string `json:"message"`
 }
+
+// ListKeysRequest defines model for ListKeysRequest.
+type ListKeysRequest = map[string]interface{}
 
 // ListNamespacesRequest defines model for ListNamespacesRequest.
 type ListNamespacesRequest struct {
@@ -595,6 +666,14 @@ type NamespaceTLSInput struct {
 	Key Change[string] `json:"key,omitempty,omitzero"`
 }
 
+// NewKey defines model for NewKey.
+type NewKey struct {
+	Key Key `json:"key"`
+
+	// Token The credential. The service stores only its hash.
+	Token string `json:"token"`
+}
+
 // PageLimit How many timers one request reads; by default 100.
 type PageLimit = int
 
@@ -730,6 +809,24 @@ type RetryTimerRequest struct {
 	// Namespace By default `default`.
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 	TimerID   TimerID       `json:"timerId,omitempty,omitzero"`
+}
+
+// RevokeKeyRequest defines model for RevokeKeyRequest.
+type RevokeKeyRequest struct {
+	Name KeyName `json:"name"`
+}
+
+// RotateKeyRequest defines model for RotateKeyRequest.
+type RotateKeyRequest struct {
+	// ExpiresAt When the new token ends, in the future. Without this and `expiresIn` it does not end.
+	ExpiresAt Instant `json:"expiresAt,omitempty,omitzero"`
+
+	// ExpiresIn Instead of `expiresAt`, a duration such as "90d".
+	ExpiresIn string  `json:"expiresIn,omitempty,omitzero"`
+	Name      KeyName `json:"name"`
+
+	// Overlap How long the earlier token is accepted, 0s to 30d. 24h if absent.
+	Overlap string `json:"overlap,omitempty,omitzero"`
 }
 
 // SecretsInput One command. `set` replaces all secrets by one. `rotate` adds a new secret; the present one continues to
@@ -1016,6 +1113,9 @@ type UpdateTimerRequest struct {
 	Topic Change[string] `json:"topic,omitempty,omitzero"`
 }
 
+// Verb defines model for Verb.
+type Verb string
+
 // Forbidden defines model for Forbidden.
 type Forbidden = Error
 
@@ -1027,6 +1127,12 @@ type Internal = Error
 
 // InvalidInput defines model for InvalidInput.
 type InvalidInput = Error
+
+// KeyExists defines model for KeyExists.
+type KeyExists = Error
+
+// KeyNotFound defines model for KeyNotFound.
+type KeyNotFound = Error
 
 // MethodNotAllowed defines model for MethodNotAllowed.
 type MethodNotAllowed = Error
@@ -1060,6 +1166,18 @@ type Unavailable = Error
 
 // VersionConflict defines model for VersionConflict.
 type VersionConflict = Error
+
+// CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
+type CreateKeyJSONRequestBody = CreateKeyRequest
+
+// ListKeysJSONRequestBody defines body for ListKeys for application/json ContentType.
+type ListKeysJSONRequestBody = ListKeysRequest
+
+// RevokeKeyJSONRequestBody defines body for RevokeKey for application/json ContentType.
+type RevokeKeyJSONRequestBody = RevokeKeyRequest
+
+// RotateKeyJSONRequestBody defines body for RotateKey for application/json ContentType.
+type RotateKeyJSONRequestBody = RotateKeyRequest
 
 // CreateNamespaceJSONRequestBody defines body for CreateNamespace for application/json ContentType.
 type CreateNamespaceJSONRequestBody = CreateNamespaceRequest
@@ -1114,6 +1232,18 @@ type UpdateTimerJSONRequestBody = UpdateTimerRequest
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// CreateKey Create an API key
+	// (POST /api/v1/keys/create)
+	CreateKey(w http.ResponseWriter, r *http.Request)
+	// ListKeys List the API keys, by name
+	// (POST /api/v1/keys/list)
+	ListKeys(w http.ResponseWriter, r *http.Request)
+	// RevokeKey Revoke an API key
+	// (POST /api/v1/keys/revoke)
+	RevokeKey(w http.ResponseWriter, r *http.Request)
+	// RotateKey Give an API key a new token
+	// (POST /api/v1/keys/rotate)
+	RotateKey(w http.ResponseWriter, r *http.Request)
 	// CreateNamespace Create a namespace
 	// (POST /api/v1/namespaces/create)
 	CreateNamespace(w http.ResponseWriter, r *http.Request)
@@ -1184,6 +1314,62 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// CreateKey operation middleware
+func (siw *ServerInterfaceWrapper) CreateKey(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateKey(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListKeys operation middleware
+func (siw *ServerInterfaceWrapper) ListKeys(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListKeys(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RevokeKey operation middleware
+func (siw *ServerInterfaceWrapper) RevokeKey(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RevokeKey(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RotateKey operation middleware
+func (siw *ServerInterfaceWrapper) RotateKey(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RotateKey(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // CreateNamespace operation middleware
 func (siw *ServerInterfaceWrapper) CreateNamespace(w http.ResponseWriter, r *http.Request) {
@@ -1585,6 +1771,10 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 		ErrorHandlerFunc:   options.ErrorHandlerFunc,
 	}
 
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/create", wrapper.CreateKey)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/list", wrapper.ListKeys)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/revoke", wrapper.RevokeKey)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/rotate", wrapper.RotateKey)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/namespaces/create", wrapper.CreateNamespace)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/namespaces/get", wrapper.GetNamespace)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/namespaces/list", wrapper.ListNamespaces)

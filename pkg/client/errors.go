@@ -26,6 +26,8 @@ const (
 	CodeMethodNotAllowed   = api.ErrorCodeMethodNotAllowed
 	CodeTimerExists        = api.ErrorCodeTimerExists
 	CodeNamespaceExists    = api.ErrorCodeNamespaceExists
+	CodeKeyExists          = api.ErrorCodeKeyExists
+	CodeKeyNotFound        = api.ErrorCodeKeyNotFound
 	CodeGenerationConflict = api.ErrorCodeGenerationConflict
 	CodeVersionConflict    = api.ErrorCodeVersionConflict
 	CodePayloadTooLarge    = api.ErrorCodePayloadTooLarge

@@ -39,6 +39,18 @@ type (
 	MatchingPage = api.MatchingPage
 	// RetryTimerRequest arms a dead or parked timer again.
 	RetryTimerRequest = api.RetryTimerRequest
+	// Key is an API key: a credential with grants.
+	Key = api.Key
+	// NewKey is an API key with its new token, which no other answer contains.
+	NewKey = api.NewKey
+	// CreateKeyRequest creates an API key.
+	CreateKeyRequest = api.CreateKeyRequest
+	// RotateKeyRequest gives an API key a new token.
+	RotateKeyRequest = api.RotateKeyRequest
+	// Grant allows verbs in the namespaces that match a pattern.
+	Grant = api.Grant
+	// Verb is a kind of operation: read, write or admin.
+	Verb = api.Verb
 	// Shard is a unit of ownership, with its owner and its watermark.
 	Shard = api.Shard
 	// RetryPolicy determines how failed deliveries are retried.
@@ -83,6 +95,10 @@ const (
 	DeliverCallback = api.DeliverCallback
 	DeliverEvent    = api.DeliverEvent
 	DeliverBoth     = api.DeliverBoth
+
+	VerbRead  = api.VerbRead
+	VerbWrite = api.VerbWrite
+	VerbAdmin = api.VerbAdmin
 
 	Replace = api.CreateTimerRequestOnConflictReplace
 	Keep    = api.CreateTimerRequestOnConflictKeep

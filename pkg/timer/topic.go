@@ -82,16 +82,19 @@ func (p TopicPatterns) List() []string { return slices.Collect(p.All()) }
 // Allow reports whether one of the patterns matches the topic.
 func (p TopicPatterns) Allow(topic string) bool {
 	for pattern := range p.All() {
-		if fits(pattern, topic) {
+		if MatchPattern(pattern, topic) {
 			return true
 		}
 	}
 	return false
 }
 
-// fits searches for the parts between the stars one after another, each at its earliest position. If that fails, no
+// MatchPattern reports whether a name matches a pattern in which each * stands for any run of characters, including the
+// empty run.
+//
+// It searches for the parts between the stars one after another, each at its earliest position. If that fails, no
 // other positions match either.
-func fits(pattern, name string) bool {
+func MatchPattern(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	first, last := parts[0], parts[len(parts)-1]
 	if len(parts) == 1 {

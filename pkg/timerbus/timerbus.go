@@ -10,6 +10,7 @@ import (
 
 	"github.com/ThreeDotsLabs/watermill/message"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/node"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/internal/watermillsink"
@@ -66,7 +67,7 @@ func (s *Service) open(ctx context.Context, timers store.Store, b bus.Bus, o *Op
 		return err
 	}
 	n := &node.Options{
-		Store: timers, Bus: b, Listener: o.Listener, Token: o.Token, AllowedHosts: o.AllowedHosts,
+		Store: timers, Bus: b, Listener: o.Listener, Access: access.Options{Token: access.NewToken(o.Token)}, AllowedHosts: o.AllowedHosts,
 		CallbackAllow: o.CallbackAllow, Drain: o.Drain, Version: "embedded", Logger: o.Logger,
 	}
 	if o.Watermill.Publisher != nil || o.Watermill.Subscriber != nil {

@@ -8,6 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -91,6 +92,7 @@ func (t *session) read(it *item) error {
 		if d.Time.IsZero() {
 			from = t.receivedNow()
 		}
+		from.caller = access.Anyone() // the rights to publish on the topic are the bus's
 		from.correlationID, from.trace = it.event.CorrelationID, tracing.Of(it.traced, it.event.Trace)
 		it.command, err = t.prepare(ctx, it.event.Verb, it.event.Data, from)
 		tracing.SetTimer(it.traced, it.command.namespace.Name, it.command.id)

@@ -26,12 +26,12 @@ func (h *handler) BatchCreateTimers(w http.ResponseWriter, r *http.Request) {
 
 // BatchDeleteTimers implements api.ServerInterface.
 func (h *handler) BatchDeleteTimers(w http.ResponseWriter, r *http.Request) {
-	h.serveBatch(w, r, func(ctx context.Context, item decode.Item, _ origin) (command, error) {
+	h.serveBatch(w, r, func(ctx context.Context, item decode.Item, from origin) (command, error) {
 		b, err := item.Delete()
 		if err != nil {
 			return command{verb: event.VerbDelete}, err
 		}
-		return h.prepareDelete(ctx, &b)
+		return h.prepareDelete(ctx, &b, from)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -27,6 +28,8 @@ type command struct {
 
 // origin is the context of a request or a topic command.
 type origin struct {
+	// caller has the rights that apply to it.
+	caller access.Caller
 	// received is the time from which executeIn counts. It is uncertain if the clock was not trusted.
 	received  timer.Millis
 	uncertain bool
@@ -36,8 +39,8 @@ type origin struct {
 	trace event.Trace
 }
 
-// receivedNow returns the origin of something that is received now: an HTTP request, or a topic command whose message has
-// no time.
+// receivedNow returns the origin, without a caller, of something that is received now: an HTTP request, or a topic command
+// whose message has no time.
 func (s *Service) receivedNow() origin {
 	now, certain := s.cfg.StoreClock.Certain(s.cfg.Clock)
 	return origin{received: now, uncertain: !certain}
@@ -70,7 +73,7 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 	case event.VerbUpdate:
 		b, err := decode.ReadUpdate(body)
 		if err == nil {
-			err = s.resolveTimer(ctx, &c, b.Selection)
+			err = s.resolveTimer(ctx, &c, b.Selection, from)
 		}
 		if err != nil {
 			return c, err
@@ -94,7 +97,7 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 		if err != nil {
 			return c, err
 		}
-		return s.prepareDelete(ctx, &b)
+		return s.prepareDelete(ctx, &b, from)
 	default:
 		return c, fmt.Errorf("prepare: unknown verb %q", verb)
 	}
@@ -102,7 +105,7 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 
 func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from origin) (command, error) {
 	c := command{verb: event.VerbCreate, onConflict: b.OnConflict}
-	if err := s.resolveTimer(ctx, &c, b.Selection); err != nil {
+	if err := s.resolveTimer(ctx, &c, b.Selection, from); err != nil {
 		return c, err
 	}
 	if from.correlationID != "" && !b.HasCorrelationID() {
@@ -131,16 +134,16 @@ func (s *Service) checkTarget(callbackURL string) error {
 	return s.cfg.Policy.CheckURL(callbackURL)
 }
 
-func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete) (command, error) {
+func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete, from origin) (command, error) {
 	c := command{verb: event.VerbDelete, ifGeneration: b.IfGeneration}
-	err := s.resolveTimer(ctx, &c, b.Selection)
+	err := s.resolveTimer(ctx, &c, b.Selection, from)
 	return c, err
 }
 
 // resolveTimer sets the command's namespace, timer id and ref. It looks up the namespace, not the timer.
-func (s *Service) resolveTimer(ctx context.Context, c *command, selection decode.Selection) error {
+func (s *Service) resolveTimer(ctx context.Context, c *command, selection decode.Selection, from origin) error {
 	c.namespace.Name, c.id = selection.Namespace, selection.ID
-	ns, err := s.lookup(ctx, selection.Namespace)
+	ns, err := s.lookup(ctx, from, access.Write, selection.Namespace)
 	if err != nil {
 		return err
 	}
@@ -148,7 +151,11 @@ func (s *Service) resolveTimer(ctx context.Context, c *command, selection decode
 	return nil
 }
 
-func (s *Service) lookup(ctx context.Context, name string) (store.Namespace, error) {
+// lookup returns a namespace in which the caller may do something.
+func (s *Service) lookup(ctx context.Context, from origin, do access.Verb, name string) (store.Namespace, error) {
+	if err := from.require(do, name); err != nil {
+		return store.Namespace{}, err
+	}
 	ns, err := s.cfg.Directory.Lookup(ctx, name)
 	switch {
 	case errors.Is(err, store.ErrNotFound):

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/egress"
 	"github.com/timerbus/timerbus/internal/encryption"
 	"github.com/timerbus/timerbus/internal/event"
@@ -57,8 +58,9 @@ type Config struct {
 	Tracer *tracing.Tracer
 	// Keys encrypt the secrets of namespaces. Without a key, secrets are refused.
 	Keys encryption.Keyring
-	// Token, if not empty, is required in every request except /healthz and /readyz.
-	Token string
+	// Access finds the caller of every request except /healthz and /readyz. If it is nil, no credential is required, and
+	// API keys cannot be managed.
+	Access *access.Authenticator
 
 	// Hosts are the allowed hosts of requests other than /healthz and /readyz; nil allows all.
 	Hosts *process.Hosts

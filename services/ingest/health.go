@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -65,7 +66,14 @@ func (h *handler) GetReadiness(w http.ResponseWriter, _ *http.Request) {
 }
 
 // GetMetrics implements api.ServerInterface.
-func (h *handler) GetMetrics(w http.ResponseWriter, r *http.Request) { h.metricsPage.ServeHTTP(w, r) }
+func (h *handler) GetMetrics(w http.ResponseWriter, r *http.Request) {
+	from := origin{caller: callerOf(r)}
+	if err := from.requireEverywhere(access.Read); err != nil {
+		h.fail(w, err)
+		return
+	}
+	h.metricsPage.ServeHTTP(w, r)
+}
 
 func (h *handler) exposition() http.Handler {
 	if h.cfg.Gatherer == nil {

@@ -16,8 +16,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/event"
-	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -34,7 +34,7 @@ func (s *Service) Handler() http.Handler {
 		batchBodies: bodies{limit: s.cfg.BatchBodyLimit, total: int64(s.cfg.BatchBodiesBytes)},
 		pages:       semaphore.NewWeighted(int64(s.cfg.ListBytes)),
 		batches:     make(chan struct{}, s.cfg.BatchesInFlight),
-		token:       process.NewToken(s.cfg.Token),
+		access:      s.cfg.Access,
 	}
 	h.metricsPage = h.exposition()
 	api.HandlerWithOptions(h, api.StdHTTPServerOptions{BaseRouter: h.mux})
@@ -61,7 +61,7 @@ type handler struct {
 
 	mux         *http.ServeMux
 	origin      *http.CrossOriginProtection
-	token       process.Token
+	access      *access.Authenticator
 	bodies      bodies
 	batchBodies bodies
 	pages       *semaphore.Weighted // bytes of pages that are being read and sent
@@ -78,9 +78,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	took := prometheus.NewTimer(prometheus.ObserverFunc(func(seconds float64) {
 		h.metrics.seconds.WithLabelValues(route).Observe(seconds)
 	}))
-	if err := h.admit(r); err != nil {
+	if caller, err := h.admit(r); err != nil {
 		h.fail(recorder, err)
 	} else {
+		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, caller))
 		h.mux.ServeHTTP(recorder, r)
 	}
 	route = routeOf(r)
@@ -111,30 +112,34 @@ func (r *recorder) WriteHeader(status int) {
 // Unwrap is used by http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// admit refuses requests that must not reach any route.
-func (h *handler) admit(r *http.Request) error {
+// callerKey is the key of the caller in a request's context.
+type callerKey struct{}
+
+// callerOf returns the caller whom admit has found.
+func callerOf(r *http.Request) access.Caller {
+	caller, _ := r.Context().Value(callerKey{}).(access.Caller)
+	return caller
+}
+
+// admit refuses requests that must not reach any route. It returns the caller of the others.
+func (h *handler) admit(r *http.Request) (access.Caller, error) {
 	// A web page of another origin must not be able to create timers through a browser on this machine or network.
 	if err := h.origin.Check(r); err != nil {
-		return &refusal{
+		return access.Caller{}, &refusal{
 			status: http.StatusForbidden, code: api.ErrorCodeForbidden, details: details{},
 			message: "requests from web pages of other origins are not accepted",
 		}
 	}
 	if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
-		return nil
+		return access.Caller{}, nil
 	}
 	if err := h.cfg.Hosts.Check(r.Host); err != nil {
-		return &refusal{
+		return access.Caller{}, &refusal{
 			status: http.StatusForbidden, code: api.ErrorCodeForbidden, message: err.Error(),
 			details: details{"host": r.Host, "setting": "allowed-hosts"},
 		}
 	}
-	if !h.token.Accepts(r) {
-		return &refusal{
-			status: http.StatusUnauthorized, code: api.ErrorCodeUnauthorized, details: details{}, message: process.NoToken,
-		}
-	}
-	return nil
+	return h.access.Caller(r)
 }
 
 // notFound answers 404 for unknown paths, and 405 with Allow for other methods of known paths.
@@ -181,6 +186,7 @@ func (h *handler) serveFrom(
 	route func(ctx context.Context, body []byte, from origin) (answer, error),
 ) {
 	from := h.receivedNow()
+	from.caller = callerOf(r)
 	from.correlationID, from.trace = r.Header.Get(correlationHeader), traceOf(r.Header)
 	traced, span := h.cfg.Tracer.Request(r.Context(), trace.SpanKindServer, routeOf(r), from.trace)
 	from.trace = tracing.Of(traced, from.trace)
@@ -245,7 +251,7 @@ func (h *handler) fail(w http.ResponseWriter, err error) {
 	case api.ErrorCodeRateLimited, api.ErrorCodeUnavailable:
 		w.Header().Set("Retry-After", "1")
 	case api.ErrorCodeUnauthorized:
-		w.Header().Set("WWW-Authenticate", process.Challenge)
+		w.Header().Set("WWW-Authenticate", access.Challenge)
 	case api.ErrorCodeInternalError:
 		h.cfg.Logger.Error("request failed", "error", f.cause)
 	default:

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -260,7 +261,7 @@ func TestMethodsAndPaths(t *testing.T) {
 }
 
 func TestToken(t *testing.T) {
-	w := newWorld(t, func(c *ingest.Config) { c.Token = "s3cret" })
+	w := newWorld(t, func(c *ingest.Config) { c.Access = access.New(access.Options{Token: access.NewToken("s3cret")}) })
 	w.awaitReady()
 	for _, c := range []struct {
 		path, authorization string

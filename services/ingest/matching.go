@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -87,7 +88,7 @@ func (h *handler) serveMatching(
 		if err != nil {
 			return answer{}, err
 		}
-		if m.Query.Namespace, err = h.lookup(ctx, m.Namespace); err != nil {
+		if m.Query.Namespace, err = h.lookup(ctx, from, access.Write, m.Namespace); err != nil {
 			return answer{}, err
 		}
 		reserved, err := h.reserve(ctx, min(m.Query.Limit, maxWritten), timer.MaxPayload)

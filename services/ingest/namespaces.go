@@ -5,10 +5,10 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
-	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/ingest/internal/commit"
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"
 )
@@ -18,6 +18,9 @@ func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
 	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		c, err := decode.ReadNamespaceCreate(body)
 		if err != nil {
+			return answer{}, err
+		}
+		if err := from.require(access.Admin, c.Name); err != nil {
 			return answer{}, err
 		}
 		settings, err := c.Apply(store.DefaultSettings(), h.encryption(c.Name, from))
@@ -38,9 +41,9 @@ func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
 			case len(differs) > 0:
 				return answer{}, settingsDiffer(&ns, differs)
 			}
-			err = nil
+			return answer{status: http.StatusOK, body: renderNamespace(&ns, from.received)}, nil
 		}
-		return h.namespaceWritten(ns, from.received, err)
+		return h.namespaceWritten(ns, from, "namespace created", err)
 	})
 }
 
@@ -49,13 +52,14 @@ func (h *handler) encryption(namespace string, from origin) *decode.Encryption {
 	return &decode.Encryption{Namespace: namespace, Keys: h.cfg.Keys, Now: from.received}
 }
 
-// namespaceWritten answers with a namespace that was just written, and updates the directory.
-func (h *handler) namespaceWritten(ns store.Namespace, now timer.Millis, err error) (answer, error) {
+// namespaceWritten answers with a namespace that was just written, updates the directory, and logs the action.
+func (h *handler) namespaceWritten(ns store.Namespace, from origin, action string, err error) (answer, error) {
 	if err := commit.ContractError(err, 0, 0); err != nil {
 		return answer{}, err
 	}
 	h.cfg.Directory.Learn(ns)
-	return answer{status: http.StatusOK, body: renderNamespace(&ns, now)}, nil
+	h.audit(from, action, "namespace", ns.Name, "version", ns.Version)
+	return answer{status: http.StatusOK, body: renderNamespace(&ns, from.received)}, nil
 }
 
 // GetNamespace implements api.ServerInterface.
@@ -65,7 +69,7 @@ func (h *handler) GetNamespace(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		ns, err := h.namespace(ctx, name)
+		ns, err := h.namespace(ctx, from, access.Read, name)
 		if err != nil {
 			return answer{}, err
 		}
@@ -73,8 +77,12 @@ func (h *handler) GetNamespace(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// namespace reads a namespace from the store, because the directory's copy may be older.
-func (h *handler) namespace(ctx context.Context, name string) (store.Namespace, error) {
+// namespace reads a namespace in which the caller may do something from the store, because the directory's copy may be
+// older.
+func (h *handler) namespace(ctx context.Context, from origin, do access.Verb, name string) (store.Namespace, error) {
+	if err := from.require(do, name); err != nil {
+		return store.Namespace{}, err
+	}
 	ns, err := h.cfg.Store.GetNamespace(ctx, name)
 	if errors.Is(err, store.ErrNotFound) {
 		return ns, namespaceNotFound(name)
@@ -96,10 +104,12 @@ func (h *handler) ListNamespaces(w http.ResponseWriter, r *http.Request) {
 				return nil, err
 			}
 			out := api.NamespaceList{
-				Namespaces: make([]api.Namespace, len(page.Namespaces)), NextCursor: decode.WriteCursor(store.Cursor(page.Next)),
+				Namespaces: make([]api.Namespace, 0, len(page.Namespaces)), NextCursor: decode.WriteCursor(store.Cursor(page.Next)),
 			}
 			for i := range page.Namespaces {
-				out.Namespaces[i] = renderNamespace(&page.Namespaces[i], from.received)
+				if ns := &page.Namespaces[i]; from.caller.May(access.Read, ns.Name) {
+					out.Namespaces = append(out.Namespaces, renderNamespace(ns, from.received))
+				}
 			}
 			return encode(out)
 		})
@@ -113,7 +123,7 @@ func (h *handler) UpdateNamespace(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		ns, err := h.namespace(ctx, u.Name)
+		ns, err := h.namespace(ctx, from, access.Admin, u.Name)
 		// Another node may write between the read and the write. Each conflict means that another write succeeded, so
 		// the loop ends; the end of ctx ends it in any case.
 		for err == nil {
@@ -126,7 +136,7 @@ func (h *handler) UpdateNamespace(w http.ResponseWriter, r *http.Request) {
 			ns.UpdatedAt = max(from.received, ns.UpdatedAt+1) // increases even if the clock was set back
 			ns, err = h.cfg.Store.UpdateNamespace(ctx, ns)
 			if !errors.Is(err, store.ErrConflict) {
-				return h.namespaceWritten(ns, from.received, err)
+				return h.namespaceWritten(ns, from, "namespace updated", err)
 			}
 			err = nil // ns is the present state
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -24,7 +25,7 @@ func (h *handler) RetryTimer(w http.ResponseWriter, r *http.Request) {
 		if err := from.requireCertain(); err != nil {
 			return answer{}, err
 		}
-		ns, err := h.lookup(ctx, b.Namespace)
+		ns, err := h.lookup(ctx, from, access.Write, b.Namespace)
 		if err != nil {
 			return answer{}, err
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -51,6 +52,7 @@ func refuse(err error) *refusal {
 		ready   *refusal
 		invalid *timer.InvalidError
 		large   *timer.PayloadTooLargeError
+		unknown *access.DeniedError
 	)
 	switch {
 	case errors.As(err, &ready):
@@ -65,6 +67,8 @@ func refuse(err error) *refusal {
 			status: http.StatusRequestEntityTooLarge, code: api.ErrorCodePayloadTooLarge, message: large.Error(),
 			details: details{"field": "payload", "size": large.Size, "limit": timer.MaxPayload},
 		}
+	case errors.As(err, &unknown):
+		return &refusal{status: http.StatusUnauthorized, code: api.ErrorCodeUnauthorized, message: unknown.Reason, details: details{}}
 	case errors.Is(err, commit.ErrFull):
 		return &refusal{
 			status: http.StatusTooManyRequests, code: api.ErrorCodeRateLimited, details: details{},

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -14,12 +15,12 @@ import (
 
 // ListShards implements api.ServerInterface.
 func (h *handler) ListShards(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, _ origin) (answer, error) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		name, err := decode.ReadNamespace(body)
 		if err != nil {
 			return answer{}, err
 		}
-		ns, err := h.lookup(ctx, name)
+		ns, err := h.lookup(ctx, from, access.Read, name)
 		if err != nil {
 			return answer{}, err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/pkg/api"
@@ -75,7 +76,7 @@ func (h *handler) GetTimer(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		ns, err := h.lookup(ctx, selection.Namespace)
+		ns, err := h.lookup(ctx, from, access.Read, selection.Namespace)
 		if err != nil {
 			return answer{}, err
 		}
@@ -102,7 +103,7 @@ func (h *handler) ListTimers(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		if list.Query.Namespace, err = h.lookup(ctx, list.Namespace); err != nil {
+		if list.Query.Namespace, err = h.lookup(ctx, from, access.Read, list.Namespace); err != nil {
 			return answer{}, err
 		}
 		return h.pageAnswer(ctx, list.Query.Limit, timer.MaxPayload, func() ([]byte, error) {
@@ -135,7 +136,7 @@ func (h *handler) GetTimerHistory(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		ns, err := h.lookup(ctx, q.Namespace)
+		ns, err := h.lookup(ctx, from, access.Read, q.Namespace)
 		if err != nil {
 			return answer{}, err
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"iter"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -252,6 +253,7 @@ var document openAPI
 
 type openAPI struct {
 	once   sync.Once
+	doc    *openapi3.T
 	router routers.Router
 	err    error
 }
@@ -263,19 +265,31 @@ func (d *openAPI) load(tb testing.TB) routers.Router {
 		if text, d.err = os.ReadFile("../../schemas/openapi.yaml"); d.err != nil {
 			return
 		}
-		var doc *openapi3.T
-		if doc, d.err = openapi3.NewLoader().LoadFromData(text); d.err != nil {
+		if d.doc, d.err = openapi3.NewLoader().LoadFromData(text); d.err != nil {
 			return
 		}
-		if d.err = doc.Validate(context.Background()); d.err != nil { //nolint:usetesting // shared by all tests.
+		if d.err = d.doc.Validate(context.Background()); d.err != nil { //nolint:usetesting // shared by all tests.
 			return
 		}
-		d.router, d.err = legacy.NewRouter(doc)
+		d.router, d.err = legacy.NewRouter(d.doc)
 	})
 	if d.err != nil {
 		tb.Fatalf("schemas/openapi.yaml: %v", d.err)
 	}
 	return d.router
+}
+
+// paths iterates over the paths of the API after /api/v1/.
+func (d *openAPI) paths(tb testing.TB) iter.Seq[string] {
+	tb.Helper()
+	d.load(tb)
+	return func(yield func(string) bool) {
+		for path := range d.doc.Paths.Map() {
+			if short, ok := strings.CutPrefix(path, "/api/v1/"); ok && !yield(short) {
+				return
+			}
+		}
+	}
 }
 
 // check validates an answer, and the request if it was accepted, against the document.

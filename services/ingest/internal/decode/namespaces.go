@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -231,23 +230,8 @@ func readHostConcurrency(field string, v value) (int, error) {
 
 // readTopicPatterns decodes an array of patterns.
 func readTopicPatterns(field string, v value) (timer.TopicPatterns, error) {
-	const want = `an array of names in which * stands for any run of characters, such as ["orders.*"]`
-	if v[0] != '[' {
-		return "", timer.Invalid(field, raw(v), want)
-	}
-	var patterns []string
-	var err error
-	v.each(func(element value) {
-		if err != nil {
-			return
-		}
-		var p string
-		p, err = element.string(field, want)
-		// Stop at the first pattern above the limit.
-		if patterns = append(patterns, p); err == nil && len(patterns) > timer.MaxTopicPatterns {
-			err = timer.Invalid(field, "more", fmt.Sprintf("at most %d patterns", timer.MaxTopicPatterns))
-		}
-	})
+	patterns, err := readTexts(field, v, timer.MaxTopicPatterns,
+		`an array of names in which * stands for any run of characters, such as ["orders.*"]`)
 	if err != nil {
 		return "", err
 	}
