@@ -60,14 +60,16 @@ var rules = []rule{
 	{unit: "internal/bench/...", may: "internal/event/...", tests: "pkg/timer pkg/client pkg/timertest", why: "it measures a service from outside, so it uses public formats only"},
 	{unit: "internal/tracing", may: "pkg/timer internal/event/...", tests: "internal/otlp", why: "services and embedding programs record spans without an exporter"},
 	{unit: "internal/otlp", may: "internal/outage", why: "only programs link the exporter"},
-	{unit: "internal/process/...", may: domain + " internal/encryption internal/egress pkg/api", why: "configuration, signals, logs and metrics serve every process alike"},
+	{unit: "internal/process/...", may: domain + " internal/encryption internal/egress pkg/api", tests: "internal/testcert", why: "configuration, signals, logs and metrics serve every process alike"},
+
+	{unit: "internal/access/...", may: domain + " pkg/store", tests: "pkg/store/memstore internal/faultstore", why: "every HTTP server of a process checks credentials with it"},
 
 	// Services communicate through the bus and the store, never by import.
-	{unit: "services/*/...", may: contracts + " internal/outage internal/process/... internal/tracing pkg/api/... schemas" + callbacks, tests: "internal/outage/outagetest internal/otlp pkg/store/memstore internal/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
+	{unit: "services/*/...", may: contracts + " internal/access internal/outage internal/process/... internal/tracing pkg/api/... schemas" + callbacks, tests: "internal/outage/outagetest internal/otlp pkg/store/memstore internal/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
 
 	// One process of the service, for programs and for users' tests (decision 0007).
-	{unit: "internal/node/...", may: contracts + " internal/outage internal/process/... internal/tracing pkg/api/... services/*" + callbacks, tests: "pkg/store/memstore pkg/bus/membus", why: "a node assembles services on any engines, so that a program links only the engines that it imports"},
-	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/store pkg/bus internal/process internal/watermillsink internal/node pkg/client/...", tests: "internal/event/... pkg/store/memstore pkg/store/sqlitestore pkg/bus/membus pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on the engines and the Pub/Sub of the program"},
+	{unit: "internal/node/...", may: contracts + " internal/access internal/outage internal/process/... internal/tracing pkg/api/... services/*" + callbacks, tests: "pkg/store/memstore pkg/bus/membus", why: "a node assembles services on any engines, so that a program links only the engines that it imports"},
+	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/store pkg/bus internal/access internal/process internal/watermillsink internal/node pkg/client/...", tests: "internal/event/... pkg/store/memstore pkg/store/sqlitestore pkg/bus/membus pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on the engines and the Pub/Sub of the program"},
 	{unit: "pkg/timertest/...", may: "pkg/timer internal/backend internal/process/... internal/node pkg/client/...", why: "it starts a node inside a user's test, and returns a client"},
 
 	{unit: "internal/restore", may: domain + " pkg/store", tests: "pkg/store/memstore internal/faultstore", why: "it changes any store, which the program opens"},

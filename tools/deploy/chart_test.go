@@ -623,6 +623,7 @@ func TestChartIsDocumented(t *testing.T) {
 	elsewhere := []string{
 		"store", "bus", "token", "secret-key", "insecure", "listen", "drain-timeout", // the chart sets them by other values
 		"data", "nats-listen", "nats-sync", // not settings of the roles
+		"tls-cert", "tls-key", "tls-client-ca", // the chart's probes use HTTP
 		"node", // its default, the host's name, is the pod's name
 	}
 	settings := slices.Clone(elsewhere)

@@ -30,7 +30,10 @@ func Binary(ctx context.Context, root, folder string) (string, error) {
 // Build is Binary without TIMERBUS_BIN.
 func Build(ctx context.Context, root, folder string) (string, error) {
 	path := filepath.Join(folder, "timerbus")
-	args, cgo := []string{"build", "-o", path, "-tags=grpcnotrace", "-ldflags=-s -w -X main.version=e2e -X main.commit=e2e"}, "CGO_ENABLED=0"
+	args, cgo := []string{
+		"build", "-o", path, "-tags=grpcnotrace", "-gcflags=github.com/aws/...=-l",
+		"-ldflags=-s -w -X main.version=e2e -X main.commit=e2e",
+	}, "CGO_ENABLED=0"
 	if Race() {
 		args, cgo = append(args, "-race"), "CGO_ENABLED=1"
 	}
