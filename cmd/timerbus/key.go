@@ -22,7 +22,7 @@ func (p *program) keyCommand() *cobra.Command {
 	k := &keyCommands{program: p}
 	c := group("key", "Create, list, rotate and revoke API keys", k.create(), k.list(), k.rotate(), k.revoke())
 	c.Long = `Create, list, rotate and revoke API keys: credentials of clients with grants. A grant is verbs@namespaces: read, write
-and admin, in the namespaces that match a pattern, in which each * stands for any run of characters. No verb includes
+and admin, in the namespaces that match a pattern, in which each * matches any run of characters. No verb includes
 another one.
 
 The caller needs admin@*, which the token of the service has.`

@@ -20,8 +20,8 @@ func denied(reason string) error { return &DeniedError{reason} }
 // Verifier checks a token of an identity provider, a JWT. It returns a *DeniedError for a token that it does not accept.
 type Verifier func(ctx context.Context, token string) (Caller, error)
 
-// Options are the accepted credentials. Without a Token and a Verify, no bearer token is required: nobody could create an
-// API key.
+// Options are the accepted credentials. Without a Token and a Verify no bearer token is required, and API keys are not
+// accepted, because no caller could create one.
 type Options struct {
 	// Token is the token of the service, with all rights; nil: none.
 	Token *Token

@@ -10,7 +10,7 @@ import (
 // Verb is a kind of operation.
 type Verb string
 
-// The verbs. None includes another one.
+// The verbs. No verb includes another one.
 const (
 	// Read allows gets and lists. On all namespaces it also allows /metrics.
 	Read Verb = "read"
@@ -32,7 +32,7 @@ const (
 	MaxPatterns = 32 // of a grant
 )
 
-// Grant allows verbs in the namespaces that match a pattern, in which each * stands for any run of characters.
+// Grant allows verbs in the namespaces that match a pattern, in which each * matches any run of characters.
 type Grant struct {
 	Verbs      []Verb   `json:"verbs"`
 	Namespaces []string `json:"namespaces"`

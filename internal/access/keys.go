@@ -282,7 +282,7 @@ func (k *Keys) renew(ctx context.Context, name string) (Key, error) {
 	case errors.Is(err, ErrKeyNotFound):
 		delete(k.cache, name)
 	case ok && (store.IsTransient(err) || errors.Is(err, context.DeadlineExceeded)):
-		known.at = at // the next read is as late as after a success, so that the store is not asked for each request
+		known.at = at // as after a success, so that not every request tries to read the key
 		k.cache[name] = known
 		return known.Key, nil
 	}

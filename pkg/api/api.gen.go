@@ -324,7 +324,7 @@ type Generation = string
 
 // Grant The verbs that are allowed in the namespaces that match a pattern.
 type Grant struct {
-	// Namespaces Names, in which each `*` stands for any run of characters. `*` alone means all namespaces.
+	// Namespaces Names, in which each `*` matches any run of characters. `*` alone means all namespaces.
 	Namespaces []string `json:"namespaces"`
 
 	// Verbs read: gets and lists; on all namespaces also /metrics. write: creating, changing, deleting and retrying

@@ -89,7 +89,7 @@ func (p TopicPatterns) Allow(topic string) bool {
 	return false
 }
 
-// MatchPattern reports whether a name matches a pattern in which each * stands for any run of characters, including the
+// MatchPattern reports whether a name matches a pattern in which each * matches any run of characters, including the
 // empty run.
 //
 // It searches for the parts between the stars one after another, each at its earliest position. If that fails, no

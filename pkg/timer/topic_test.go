@@ -73,7 +73,7 @@ func TestTopicPatterns(t *testing.T) {
 		t.Error("no patterns allow something")
 	}
 	if !timer.TopicPatterns("*").Allow("anything.at_all") || timer.TopicPatterns("a*a").Allow("a") || !timer.TopicPatterns("a**a").Allow("aa") {
-		t.Error("stars stand for any run, and for none")
+		t.Error("stars match any run, and for none")
 	}
 }
 

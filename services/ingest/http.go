@@ -121,7 +121,7 @@ func callerOf(r *http.Request) access.Caller {
 	return caller
 }
 
-// admit refuses requests that must not reach any route. It returns the caller of the others.
+// admit refuses requests that must not reach any route. Of other requests it returns the caller.
 func (h *handler) admit(r *http.Request) (access.Caller, error) {
 	// A web page of another origin must not be able to create timers through a browser on this machine or network.
 	if err := h.origin.Check(r); err != nil {

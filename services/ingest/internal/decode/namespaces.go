@@ -231,7 +231,7 @@ func readHostConcurrency(field string, v value) (int, error) {
 // readTopicPatterns decodes an array of patterns.
 func readTopicPatterns(field string, v value) (timer.TopicPatterns, error) {
 	patterns, err := readTexts(field, v, timer.MaxTopicPatterns,
-		`an array of names in which * stands for any run of characters, such as ["orders.*"]`)
+		`an array of names in which * matches any run of characters, such as ["orders.*"]`)
 	if err != nil {
 		return "", err
 	}
