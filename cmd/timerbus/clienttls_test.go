@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -34,14 +35,18 @@ func TestTLS(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no certificate":               {[]string{"--ca", authority.File}, "want a client certificate"},
-		"an unknown authority":         {nil, "unknown authority"},
-		"another client's authority":   {[]string{"--ca", authority.File, "--client-cert", strangerCert, "--client-key", strangerKey}, "remote error"},
+		"no certificate":       {[]string{"--ca", authority.File}, "want a client certificate"},
+		"an unknown authority": {nil, "unknown authority"},
+		// In TLS 1.3 the server refuses a certificate after the client's handshake, so the client's next read or write fails.
+		"another client's authority": {
+			[]string{"--ca", authority.File, "--client-cert", strangerCert, "--client-key", strangerKey},
+			"remote error|could not be established|connection reset|broken pipe",
+		},
 		"a file that does not exist":   {[]string{"--ca", "/nowhere"}, "/nowhere"},
 		"a file without a certificate": {[]string{"--ca", token}, "no certificate"},
 		"a certificate without a key":  {[]string{"--client-cert", clientCert}, "--client-key"},
 	} {
-		if got := command(t, append(list, c.args...)...); got.code == exitOK || !strings.Contains(got.stderr, c.want) {
+		if got := command(t, append(list, c.args...)...); got.code == exitOK || !regexp.MustCompile(c.want).MatchString(got.stderr) {
 			t.Errorf("%s: %d %s, want %s", name, got.code, got.stderr, c.want)
 		}
 	}
