@@ -285,6 +285,7 @@ func TestEveryMethodCanFail(t *testing.T) {
 	_, errs["Write"] = s.Write(ctx, 0, []store.Op{put("a", 1)})
 	_, errs["Get"] = s.Get(ctx, 0, ref("a"))
 	_, errs["List"] = s.List(ctx, 0, store.ListQuery{Limit: 1})
+	_, errs["CountLive"] = s.CountLive(ctx, store.Namespace{}, 1)
 	_, errs["History"] = s.History(ctx, 0, ref("a"), 1)
 	_, errs["Claim"] = s.Claim(ctx, 0, store.Owner{}, []shard.ID{1})
 	_, errs["Release"] = s.Release(ctx, 0, []store.Release{{}})

@@ -81,6 +81,11 @@ func (s *faulty) List(ctx context.Context, now timer.Millis, q store.ListQuery) 
 	return read(ctx, s, "List", func(ctx context.Context) (store.Page, error) { return s.inner.List(ctx, now, q) })
 }
 
+// CountLive implements store.Timers.
+func (s *faulty) CountLive(ctx context.Context, ns store.Namespace, limit int) (int, error) {
+	return read(ctx, s, "CountLive", func(ctx context.Context) (int, error) { return s.inner.CountLive(ctx, ns, limit) })
+}
+
 // History implements store.Timers.
 func (s *faulty) History(ctx context.Context, now timer.Millis, ref store.Ref, limit int) ([]store.HistoryEntry, error) {
 	return read(ctx, s, "History", func(ctx context.Context) ([]store.HistoryEntry, error) {

@@ -107,6 +107,8 @@ type Settings struct {
 	HostConcurrency int
 	// EventTopics are the user topics to which timers may send their events, in addition to the common topic.
 	EventTopics timer.TopicPatterns
+	// Quota bounds the creates of timers. Ingest enforces it.
+	Quota Quota
 }
 
 // Limits of Settings.HistoryRetention and Settings.DeadRetention, and their defaults.
@@ -162,6 +164,9 @@ func (s *Settings) Check() error {
 		return err
 	}
 	if err := s.EventTopics.Check(); err != nil {
+		return err
+	}
+	if err := s.Quota.check(); err != nil {
 		return err
 	}
 	return s.Retry.Check()

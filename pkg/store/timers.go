@@ -36,6 +36,13 @@ type Timers interface {
 	// filter. DynamoDB: a Query per shard, one after another, by sort key.
 	List(ctx context.Context, now timer.Millis, q ListQuery) (Page, error)
 
+	// CountLive returns the number of a namespace's timers that are scheduled, retrying or parked. If there are limit or
+	// more of them, it returns limit and reads no further.
+	//
+	// PostgreSQL and SQLite: a count over a range of the primary key with LIMIT. DynamoDB: a Query per shard that
+	// returns only the count; it reads the items, so it costs as much as reading them.
+	CountLive(ctx context.Context, ns Namespace, limit int) (int, error)
+
 	// History returns the attempts of a timer that have not expired at now, newest first by (finishedAt, attempt), at
 	// most limit (1 to 1,000).
 	//

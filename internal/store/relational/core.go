@@ -76,7 +76,7 @@ type Statements struct {
 
 	selectAPIKeys, selectAPIKey, insertAPIKey, updateAPIKey, deleteAPIKey *Statement
 
-	live, end, history *Statement
+	live, end, history, countLive *Statement
 
 	inspect, parkedOutbox, deadOutbox, position, insertCluster, selectCluster *Statement
 }

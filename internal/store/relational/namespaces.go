@@ -15,7 +15,7 @@ import (
 const (
 	fixedColumns    = "name, shard_base, shard_count, created_at"
 	settingsColumns = "retry_policy, callback_timeout_ns, history_retention_ns, dead_retention_ns, headers, final_statuses, secrets, " +
-		"tls_ca, tls_certificate, tls_key, event_topics, host_concurrency"
+		"tls_ca, tls_certificate, tls_key, event_topics, host_concurrency, max_pending, creates_per_second, max_payload"
 	namespaceColumns = fixedColumns + ", " + settingsColumns + ", version, updated_at"
 )
 
@@ -149,7 +149,9 @@ func namespaceValues(ns *store.Namespace) Values {
 		"headers": orNull(string(s.Headers)), "final_statuses": orNull(s.FinalStatuses.String()), "secrets": orNull(s.Secrets.String()),
 		"tls_ca": orNull(s.TLS.CA), "tls_certificate": orNull(s.TLS.Certificate), "tls_key": orNull(s.TLS.EncryptedKey),
 		"event_topics": orNull(string(s.EventTopics)), "host_concurrency": int64(s.HostConcurrency),
-		"version": ns.Version, "updated_at": ns.UpdatedAt,
+		"max_pending": int64(s.Quota.MaxPending), "creates_per_second": int64(s.Quota.CreatesPerSecond),
+		"max_payload": int64(s.Quota.MaxPayload),
+		"version":     ns.Version, "updated_at": ns.UpdatedAt,
 	}
 }
 
@@ -166,17 +168,18 @@ func (c *Core) readNamespace(name string, into *[]store.Namespace) Call {
 
 func scanNamespace(r Row, last *policies) (store.Namespace, error) {
 	var ns store.Namespace
-	var base, count, concurrency int64
+	var base, count, concurrency, pending, creates, payload int64
 	var policy, statuses, secrets string
 	s := &ns.Settings
 	err := r.Scan(&ns.Name, &base, &count, &ns.CreatedAt, &policy, (*int64)(&s.CallbackTimeout), (*int64)(&s.HistoryRetention),
 		(*int64)(&s.DeadRetention), (*string)(&s.Headers), &statuses, &secrets, &s.TLS.CA, &s.TLS.Certificate, &s.TLS.EncryptedKey,
-		(*string)(&s.EventTopics), &concurrency, &ns.Version, &ns.UpdatedAt)
+		(*string)(&s.EventTopics), &concurrency, &pending, &creates, &payload, &ns.Version, &ns.UpdatedAt)
 	if err != nil {
 		return ns, err
 	}
 	ns.Shards = shard.Block{Base: shard.ID(base), Count: int(count)}
 	s.HostConcurrency = int(concurrency)
+	s.Quota = store.Quota{MaxPending: int(pending), CreatesPerSecond: int(creates), MaxPayload: int(payload)}
 	if s.Retry, err = last.Parse(policy); err == nil {
 		s.FinalStatuses, err = timer.ParseStatusCodes(statuses)
 	}

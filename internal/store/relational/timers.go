@@ -9,6 +9,8 @@ import (
 )
 
 func (s *Statements) addTimers(d *Dialect, prepare func(name, sql string) *Statement) {
+	s.countLive = prepare("count_namespace", "SELECT count(*) FROM (SELECT 1 AS one FROM timers t WHERE t."+d.Shard+
+		" >= @base AND t."+d.Shard+" < @end LIMIT @limit) AS counted")
 	// The last final outcome, and all outcomes. Both sort the history of one timer only.
 	ofTimer := " FROM " + d.History + " h WHERE h." + d.Shard + " = @shard AND h." + d.UUID + " = @uuid AND " + d.Unexpired
 	const newestFirst = " ORDER BY h.finished_at DESC, h.attempt DESC, h.generation DESC LIMIT "
@@ -42,6 +44,18 @@ func (c *Core) Get(ctx context.Context, now timer.Millis, ref store.Ref) (timer.
 		err = fmt.Errorf("get timer %s: %w", ref.UUID, store.ErrNotFound)
 	}
 	return t, err
+}
+
+// CountLive implements store.Timers.
+func (c *Core) CountLive(ctx context.Context, ns store.Namespace, limit int) (int, error) {
+	var n int64
+	base := int64(ns.Shards.Base)
+	err := c.db.ReadLong(ctx, fmt.Sprintf("count timers of %q", ns.Name), one(Call{
+		Statement: c.statements.countLive,
+		Values:    Values{"base": base, "end": base + int64(ns.Shards.Count), "limit": int64(limit)},
+		Row:       func(r Row) error { return r.Scan(&n) },
+	}))
+	return int(n), err
 }
 
 // History implements store.Timers.

@@ -3,10 +3,14 @@ package dynamostore
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -16,6 +20,8 @@ import (
 const (
 	maxLooked = 1000
 	maxShards = 64
+	// countedTogether is how many shards CountLive reads at the same time.
+	countedTogether = 8
 )
 
 // List implements store.Timers: shard by shard, by sort key.
@@ -45,6 +51,49 @@ func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (
 		from = cursor{finished: from.finished, shard: from.shard + 1}
 	}
 	return p.page, nil
+}
+
+// CountLive implements store.Timers. It reads eight shards at a time.
+func (s *Store) CountLive(ctx context.Context, ns store.Namespace, limit int) (int, error) {
+	op := fmt.Sprintf("count timers of %q", ns.Name)
+	if err := s.calls.Enter(ctx, op); err != nil {
+		return 0, err
+	}
+	defer s.calls.Leave()
+	var total atomic.Int64
+	counts, counting := errgroup.WithContext(ctx)
+	counts.SetLimit(countedTogether)
+	for id := ns.Shards.Base; ns.Shards.Contains(id) && total.Load() < int64(limit); id++ {
+		counts.Go(func() error { return s.countShard(counting, id, &total, limit) })
+	}
+	if err := counts.Wait(); err != nil {
+		return 0, fmt.Errorf("%s: %w", op, err)
+	}
+	return int(min(total.Load(), int64(limit))), nil
+}
+
+// countShard adds the timers of a shard to total, until total is at least limit.
+func (s *Store) countShard(ctx context.Context, id shard.ID, total *atomic.Int64, limit int) error {
+	const within, live = "#shard_id = :shard AND #sk BETWEEN :from AND :upto", "attribute_exists(#rev)"
+	in := &dynamodb.QueryInput{
+		TableName: &s.options.Table, KeyConditionExpression: aws.String(within), FilterExpression: aws.String(live),
+		ExpressionAttributeNames: names(within, live), Select: types.SelectCount,
+		ExpressionAttributeValues: item{
+			":shard": number(int64(id)), ":from": text(timerPrefix), ":upto": text(timerPrefix + pastAllKeys),
+		},
+	}
+	for total.Load() < int64(limit) {
+		page, err := s.query(ctx, in)
+		if err != nil {
+			return fmt.Errorf("shard %s: %w", id, err)
+		}
+		total.Add(int64(page.Count))
+		if page.LastEvaluatedKey == nil {
+			return nil
+		}
+		in.ExclusiveStartKey = page.LastEvaluatedKey
+	}
+	return nil
 }
 
 // pager fills one page.

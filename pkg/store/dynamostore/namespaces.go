@@ -31,6 +31,9 @@ const (
 	attrKey         = "tls_key"
 	attrEventTopics = "event_topics"
 	attrConcurrency = "host_concurrency"
+	attrMaxPending  = "max_pending"
+	attrCreates     = "creates_per_second"
+	attrMaxPayload  = "max_payload"
 	// attrNext is the counter's: the next free shard number.
 	attrNext = "next"
 )
@@ -51,6 +54,9 @@ func settingsItem(set *store.Settings) item {
 	it.text(attrKey, set.TLS.EncryptedKey)
 	it.text(attrEventTopics, string(set.EventTopics))
 	it.int(attrConcurrency, int64(set.HostConcurrency))
+	it.int(attrMaxPending, int64(set.Quota.MaxPending))
+	it.int(attrCreates, int64(set.Quota.CreatesPerSecond))
+	it.int(attrMaxPayload, int64(set.Quota.MaxPayload))
 	return it
 }
 
@@ -77,6 +83,10 @@ func readNamespace(it item) (store.Namespace, error) {
 			HostConcurrency:  cmp.Or(int(read.int(attrConcurrency)), store.DefaultHostConcurrency),
 			Headers:          timer.Headers(read.text(attrHeaders)),
 			EventTopics:      timer.TopicPatterns(read.text(attrEventTopics)),
+			Quota: store.Quota{
+				MaxPending: int(read.int(attrMaxPending)), CreatesPerSecond: int(read.int(attrCreates)),
+				MaxPayload: int(read.int(attrMaxPayload)),
+			},
 			TLS: store.TLS{
 				CA: read.text(attrCA), Certificate: read.text(attrCertificate), EncryptedKey: read.text(attrKey),
 			},
@@ -242,7 +252,7 @@ func (s *Store) ListNamespaces(ctx context.Context, after string, limit int) (st
 // settingsAttributes are the attributes that an update of a namespace sets or removes.
 var settingsAttributes = []string{
 	attrRetry, attrTimeout, attrRetention, attrDead, attrHeaders, attrStatuses, attrSecrets, attrCA, attrCertificate, attrKey,
-	attrEventTopics, attrConcurrency,
+	attrEventTopics, attrConcurrency, attrMaxPending, attrCreates, attrMaxPayload,
 }
 
 // UpdateNamespace implements store.Namespaces.

@@ -37,6 +37,21 @@ func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (
 	return p.page, nil
 }
 
+// CountLive implements store.Timers.
+func (s *Store) CountLive(ctx context.Context, ns store.Namespace, limit int) (int, error) {
+	if err := s.lock(ctx, "count timers"); err != nil {
+		return 0, err
+	}
+	defer s.db.mu.Unlock()
+	n := 0
+	for id := ns.Shards.Base; ns.Shards.Contains(id) && n < limit; id++ {
+		if sh := s.db.shards[id]; sh != nil {
+			n += sh.rows.len
+		}
+	}
+	return min(n, limit), nil
+}
+
 // pager fills one page.
 type pager struct {
 	q      *store.ListQuery

@@ -57,6 +57,7 @@ func plans() []plan {
 		{what: "Get of a finished timer", statement: shared("select_end"), through: []string{`generation_\w+ on timer_history_`}, maySort: oneTimers},
 		{what: "Put: ends", statement: selectEnds, through: []string{`generation_\w+ on timer_history_`}, maySort: oneTimers},
 		{what: "History", statement: shared("select_history"), through: []string{`generation_\w+ on timer_history_`}, maySort: oneTimers},
+		{what: "CountLive", statement: shared("count_namespace"), through: []string{`Index Only Scan using timers_\w+_pkey`}},
 		{what: "Current", statement: currentByKey, through: []string{byDue}},
 		{what: "Current of rows that moved", statement: currentByUUID, through: []string{byKey}},
 		{what: "Current: count starts", statement: countStarts, through: []string{byKey}},

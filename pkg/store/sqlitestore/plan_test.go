@@ -40,6 +40,7 @@ func plans() []plan {
 		{name: "Finish: read a row", query: selectBareSlot, through: []string{throughKey}},
 		{name: "Write: read the last end", query: selectEnd, through: []string{throughHistoryKey}, maySort: oneTimersHistory},
 		{name: "History", query: shared["select_history"].SQL, through: []string{throughHistoryKey}, maySort: oneTimersHistory},
+		{name: "CountLive", query: shared["count_namespace"].SQL, through: []string{"COVERING INDEX timers_key (shard>? AND shard<?)"}},
 		{name: "List by made correlation", query: shared["list_made"].SQL, through: []string{throughKey}},
 		{name: "List finished by made correlation", query: shared["list_ends_made"].SQL, through: []string{throughHistoryKey}},
 		{name: "List by due time: is a shard crowded", query: shared["list_due_crowded"].SQL, through: []string{throughRange}},

@@ -141,3 +141,15 @@ func TestSuiteCatchesADeclaredFilterThatIsRefused(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &promisedFilter{withoutFilter{broken: broken{Store: s}}} },
 		"List/AFilterThatIsNotDeclaredIsErrInvalid", "List/ByCorrelation")
 }
+
+// countAll counts the timers of all namespaces.
+type countAll struct{ broken }
+
+func (b *countAll) CountLive(ctx context.Context, _ store.Namespace, limit int) (int, error) {
+	counts, err := b.Count(ctx, 0)
+	return min(int(counts.Pending+counts.Parked), limit), err
+}
+
+func TestSuiteCatchesACountOfAllNamespaces(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &countAll{broken{Store: s}} }, "CountLive/OfTheNamespaceUpToTheLimit")
+}

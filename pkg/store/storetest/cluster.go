@@ -105,6 +105,7 @@ func (w *world) everyCall() map[string]error {
 	_, calls["Write"] = s.Write(w.ctx, w.now, []store.Op{w.putOp("a", w.now)})
 	_, calls["Get"] = s.Get(w.ctx, w.now, ref)
 	_, calls["List"] = s.List(w.ctx, w.now, store.ListQuery{Namespace: w.ns, Limit: 1})
+	_, calls["CountLive"] = s.CountLive(w.ctx, w.ns, 1)
 	_, calls["History"] = s.History(w.ctx, w.now, ref, 1)
 	_, calls["Claim"] = s.Claim(w.ctx, w.now, w.owner(), []shard.ID{ref.Shard})
 	_, calls["Release"] = s.Release(w.ctx, w.now, []store.Release{{}})

@@ -287,6 +287,7 @@ func (w *world) deliverySettings() store.Settings {
 		Certificate: strings.Repeat("certificate\n", 5000), EncryptedKey: "v1:k:" + strings.Repeat("C", 9000),
 	}
 	s.EventTopics = "*.audit billing.timeouts orders.*"
+	s.Quota = store.Quota{MaxPending: 5, CreatesPerSecond: 6, MaxPayload: 7}
 	return s
 }
 
@@ -298,6 +299,9 @@ func namespaceSettings(w *world) {
 	trust.TLS.CA = all.TLS.CA
 	largest := store.DefaultSettings()
 	largest.Headers, largest.HostConcurrency = largestHeaders(), store.MaxHostConcurrency
+	largest.Quota = store.Quota{
+		MaxPending: store.MaxPendingQuota, CreatesPerSecond: store.MaxCreateQuota, MaxPayload: timer.MaxPayload,
+	}
 	patterns := make([]string, timer.MaxTopicPatterns)
 	for i := range patterns {
 		patterns[i] = fmt.Sprintf("%0*d", timer.MaxTopic, i)
