@@ -313,6 +313,13 @@ func TestCommandsAskTheAPI(t *testing.T) {
 		"namespace update": {
 			[]string{"namespace", "update", "n", "--history-retention", "48h", "--dead-retention", "96h", "--host-concurrency", "8"}, 200, aNamespace, "namespaces/update", `{"name":"n","settings":{"deadRetention":"96h0m0s","historyRetention":"48h0m0s","hostConcurrency":8}}`, []string{"host concurrency   64\n"}, "",
 		},
+		"namespace quotas": {
+			[]string{"namespace", "update", "n", "--max-pending", "1000", "--creates-per-second", "0", "--max-payload", "2048"},
+			200, strings.Replace(aNamespace, `"hostConcurrency":64`, `"hostConcurrency":64,"quota":{"maxPending":1000,"maxPayloadBytes":2048}`, 1),
+			"namespaces/update", `{"name":"n","settings":{"quota":{"createsPerSecond":null,"maxPayloadBytes":2048,"maxPending":1000}}}`,
+			[]string{"pending timers at most  1000\n", "payload bytes at most   2048\n"},
+			"",
+		},
 		"namespace list": {
 			[]string{"namespace", "list"},
 			200, `{"namespaces":[` + aNamespace + `]}`, "namespaces/list", `{"limit":1000}`,

@@ -30,6 +30,7 @@ func (p *program) namespaceCommand() *cobra.Command {
 type settingsFlags struct {
 	timeout, retention, deadRetention time.Duration
 	hostConcurrency                   int
+	quota                             quotaFlags
 	retry                             retryFlags
 	callbacks                         callbackFlags
 }
@@ -39,8 +40,56 @@ func (f *settingsFlags) add(c *cobra.Command) {
 	durationFlag(c, &f.retention, "history-retention", 0, "how long outcomes are kept, such as 7d (1m to 365d)")
 	durationFlag(c, &f.deadRetention, "dead-retention", 0, "how long dead timers are kept, such as 30d (1m to 365d)")
 	c.Flags().IntVar(&f.hostConcurrency, "host-concurrency", 0, "concurrent callbacks to one host and port, 1 to 1024")
+	f.quota.add(c)
 	f.retry.add(c)
 	f.callbacks.add(c)
+}
+
+// quotaFlags are the quotas of a namespace. 0 removes a limit.
+type quotaFlags struct{ pending, creates, payload int }
+
+func (f *quotaFlags) add(c *cobra.Command) {
+	c.Flags().IntVar(&f.pending, "max-pending", 0, "largest number of pending timers; 0 removes the limit")
+	c.Flags().IntVar(&f.creates, "creates-per-second", 0, "creates that each ingest accepts in a second; 0 removes the limit")
+	c.Flags().IntVar(&f.payload, "max-payload", 0, "largest payload of a timer in bytes; 0 removes the limit")
+}
+
+// input returns the given quotas; given is false if there are none.
+func (f *quotaFlags) input(c *cobra.Command) (input client.NamespaceQuotaInput, given bool) {
+	for name, limit := range map[string]struct {
+		value int
+		to    *client.Change[int]
+	}{
+		"max-pending":        {f.pending, &input.MaxPending},
+		"creates-per-second": {f.creates, &input.CreatesPerSecond},
+		"max-payload":        {f.payload, &input.MaxPayloadBytes},
+	} {
+		if !c.Flags().Changed(name) {
+			continue
+		}
+		given = true
+		if *limit.to = client.Set(limit.value); limit.value == 0 {
+			*limit.to = client.Clear[int]()
+		}
+	}
+	return input, given
+}
+
+func describeQuota(q *client.NamespaceQuota) [][]string {
+	var rows [][]string
+	for _, limit := range []struct {
+		name  string
+		value int
+	}{
+		{"pending timers at most", q.MaxPending},
+		{"creates a second at most", q.CreatesPerSecond},
+		{"payload bytes at most", q.MaxPayloadBytes},
+	} {
+		if limit.value > 0 {
+			rows = append(rows, []string{limit.name, strconv.Itoa(limit.value)})
+		}
+	}
+	return rows
 }
 
 // input returns the given settings; given is false if there are none.
@@ -56,6 +105,9 @@ func (f *settingsFlags) input(c *cobra.Command, p *program) (input client.Namesp
 	}
 	if c.Flags().Changed("host-concurrency") {
 		input.HostConcurrency, given = client.Set(f.hostConcurrency), true
+	}
+	if quota, some := f.quota.input(c); some {
+		input.Quota, given = client.Set(quota), true
 	}
 	if policy, some := f.retry.input(c); some {
 		input.RetryPolicy, given = client.Set(policy), true
@@ -184,6 +236,7 @@ func (n *namespaceCommands) print(ns client.Namespace, err error) error {
 		{"retry", fmt.Sprintf("%d attempts, %s apart at first, × %v, at most %s",
 			retry.MaxAttempts, retry.InitialInterval, retry.BackoffMultiplier, retry.MaxInterval)},
 	}
+	rows = append(rows, describeQuota(&ns.Settings.Quota)...)
 	rows = append(rows, describeCallbacks(&ns.Settings)...)
 	rows = append(rows, []string{"version", strconv.FormatInt(ns.Version, 10)})
 	return table(n.stdout, append(rows, []string{"created at", ns.CreatedAt.String()}, []string{"updated at", ns.UpdatedAt.String()}))

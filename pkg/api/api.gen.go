@@ -558,6 +558,34 @@ type NamespaceList struct {
 // NamespaceName Example: billing
 type NamespaceName = string
 
+// NamespaceQuota What a namespace may use. An absent value is not limited, except that a payload has at most 102,400 bytes.
+type NamespaceQuota struct {
+	// CreatesPerSecond Largest number of creates that each ingest accepts in a second.
+	//
+	//
+	// Example: 500
+	CreatesPerSecond int `json:"createsPerSecond,omitempty,omitzero"`
+
+	// MaxPayloadBytes Largest size of a timer's payload. It applies to creates, and to updates of the payload.
+	//
+	// Example: 4096
+	MaxPayloadBytes int `json:"maxPayloadBytes,omitempty,omitzero"`
+
+	// MaxPending Largest number of timers that are scheduled, retrying or parked. Above it, creates are refused, also those
+	// of existing ids. More timers may exist for some seconds: each ingest counts them every 1 to 10 seconds.
+	//
+	//
+	// Example: 100000
+	MaxPending int `json:"maxPending,omitempty,omitzero"`
+}
+
+// NamespaceQuotaInput Absent values are kept; null removes a limit.
+type NamespaceQuotaInput struct {
+	CreatesPerSecond Change[int] `json:"createsPerSecond,omitempty,omitzero"`
+	MaxPayloadBytes  Change[int] `json:"maxPayloadBytes,omitempty,omitzero"`
+	MaxPending       Change[int] `json:"maxPending,omitempty,omitzero"`
+}
+
 // NamespaceSelection defines model for NamespaceSelection.
 type NamespaceSelection struct {
 	// Name Example: billing
@@ -603,6 +631,9 @@ type NamespaceSettings struct {
 	//
 	// Example: 64
 	HostConcurrency int `json:"hostConcurrency"`
+
+	// Quota Absent if there is none.
+	Quota NamespaceQuota `json:"quota,omitempty,omitzero"`
 }
 
 // NamespaceSettingsInput In a create, absent and null settings get the service's default.
@@ -637,6 +668,9 @@ type NamespaceSettingsInput struct {
 	// HostConcurrency Largest number of concurrent callbacks of each dispatcher to one host and port; 1 to 1024, by default 64.
 	// Namespaces that call the same host share the largest of their values.
 	HostConcurrency Change[int] `json:"hostConcurrency,omitempty,omitzero"`
+
+	// Quota Bounds the creates of timers; null removes all limits.
+	Quota Change[NamespaceQuotaInput] `json:"quota,omitempty,omitzero"`
 
 	// RetryPolicy By default 20 attempts, "30s" apart at first, doubling, at most "2h", which spans about 24 hours.
 	RetryPolicy Change[RetryPolicyInput] `json:"retryPolicy,omitempty,omitzero"`

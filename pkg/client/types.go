@@ -73,6 +73,10 @@ type (
 	NamespaceSettings = api.NamespaceSettings
 	// NamespaceSettingsInput are settings of which only some may be set.
 	NamespaceSettingsInput = api.NamespaceSettingsInput
+	// NamespaceQuota are the limits of a namespace. 0 means no limit.
+	NamespaceQuota = api.NamespaceQuota
+	// NamespaceQuotaInput are limits of which only some may be set.
+	NamespaceQuotaInput = api.NamespaceQuotaInput
 	// SecretsInput is one change of the signing secrets.
 	SecretsInput = api.SecretsInput
 	// SigningSecret identifies a secret that signs, with the time since when it does.

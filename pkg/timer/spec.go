@@ -71,7 +71,7 @@ func (s *Spec) Check() error {
 		return err
 	}
 	if len(s.Payload) > MaxPayload {
-		return &PayloadTooLargeError{Size: len(s.Payload)}
+		return &PayloadTooLargeError{Size: len(s.Payload), Limit: MaxPayload}
 	}
 	if s.Payload != nil && (!utf8.Valid(s.Payload) || !json.Valid(s.Payload)) {
 		return Invalid("payload", s.Payload, "valid JSON in UTF-8")
@@ -130,10 +130,10 @@ func (s *Spec) Way() Deliver {
 
 // PayloadTooLargeError is not an InvalidError, because HTTP has a separate status for it.
 type PayloadTooLargeError struct {
-	// Size is the size of the given payload, in bytes.
-	Size int
+	// Size is the size of the given payload, and Limit the largest accepted size, in bytes. Limit is at most MaxPayload.
+	Size, Limit int
 }
 
 func (e *PayloadTooLargeError) Error() string {
-	return fmt.Sprintf("payload: %d bytes are not accepted: want at most %d", e.Size, MaxPayload)
+	return fmt.Sprintf("payload: %d bytes are not accepted: want at most %d", e.Size, e.Limit)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"
+	"github.com/timerbus/timerbus/services/ingest/internal/quota"
 )
 
 // command is one create, update or delete, over HTTP or the topic. The store's operation of a create or an update
@@ -88,6 +89,9 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 		if err == nil && c.patch.Topic != nil {
 			err = s.checkTopic(ctx, &c, *c.patch.Topic, from.received)
 		}
+		if err == nil && c.patch.Payload != nil {
+			err = checkPayload(&c.namespace, *c.patch.Payload)
+		}
 		if c.patch.Headers != nil {
 			c.patch.Headers = new(from.trace.Into(*c.patch.Headers))
 		}
@@ -121,6 +125,12 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from orig
 	if err == nil {
 		err = s.checkTopic(ctx, &c, c.spec.Topic, from.received)
 	}
+	if err == nil {
+		err = checkPayload(&c.namespace, c.spec.Payload)
+	}
+	if err == nil {
+		err = s.admit(&c.namespace) // last, because a refused create does not count
+	}
 	c.spec.Headers = from.trace.Into(c.spec.Headers)
 	return c, err
 }
@@ -132,6 +142,23 @@ func (s *Service) checkTarget(callbackURL string) error {
 		return nil
 	}
 	return s.cfg.Policy.CheckURL(callbackURL)
+}
+
+// admit checks the quotas of a create.
+func (s *Service) admit(ns *store.Namespace) error {
+	err := s.quotas.Admit(ns)
+	if exceeded, ok := errors.AsType[*quota.ExceededError](err); ok {
+		s.metrics.overQuota.WithLabelValues(string(exceeded.Quota)).Inc()
+	}
+	return err
+}
+
+// checkPayload returns an error if the namespace's quota does not allow a payload of this size.
+func checkPayload(ns *store.Namespace, payload []byte) error {
+	if limit := ns.Settings.Quota.Payload(); len(payload) > limit {
+		return &timer.PayloadTooLargeError{Size: len(payload), Limit: limit}
+	}
+	return nil
 }
 
 func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete, from origin) (command, error) {

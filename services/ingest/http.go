@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -249,7 +250,8 @@ func (h *handler) fail(w http.ResponseWriter, err error) {
 	f := refuse(err)
 	switch f.code {
 	case api.ErrorCodeRateLimited, api.ErrorCodeUnavailable:
-		w.Header().Set("Retry-After", "1")
+		seconds := int64(math.Ceil(max(f.retryAfter, time.Second).Seconds()))
+		w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
 	case api.ErrorCodeUnauthorized:
 		w.Header().Set("WWW-Authenticate", access.Challenge)
 	case api.ErrorCodeInternalError:

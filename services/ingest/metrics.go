@@ -12,6 +12,7 @@ type metrics struct {
 	hints         *prometheus.CounterVec
 	commands      *prometheus.CounterVec
 	lost          prometheus.Counter
+	overQuota     *prometheus.CounterVec
 }
 
 func newMetrics(registerer prometheus.Registerer, waiting func() int, backlog func() float64) *metrics {
@@ -36,6 +37,7 @@ func newMetrics(registerer prometheus.Registerer, waiting func() int, backlog fu
 		commitSeconds: prometheus.NewHistogram(histogram("commit_seconds", "Duration of a write to the store.", times)),
 		hints:         counters("hints_total", "Hints sent to schedulers, by result.", "result"),
 		commands:      counters("commands_total", "Topic commands answered, by result.", "result"),
+		overQuota:     counters("over_quota_total", "Creates refused because of a quota of their namespace, by quota.", "quota"),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "commands_lost_total",
 			Help: "Topic commands that the bus removed before they were applied.",
@@ -48,6 +50,6 @@ func newMetrics(registerer prometheus.Registerer, waiting func() int, backlog fu
 	depth := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: "queue_operations", Help: "Operations queued for the store.",
 	}, func() float64 { return float64(waiting()) })
-	registerer.MustRegister(m.requests, m.seconds, m.commitSizes, m.commitSeconds, m.hints, m.commands, m.lost, left, depth)
+	registerer.MustRegister(m.requests, m.seconds, m.commitSizes, m.commitSeconds, m.hints, m.commands, m.lost, m.overQuota, left, depth)
 	return m
 }

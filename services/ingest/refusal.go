@@ -7,12 +7,14 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/ingest/internal/commit"
+	"github.com/timerbus/timerbus/services/ingest/internal/quota"
 )
 
 // refusal is an error as a client gets it, over HTTP or on the dead topic.
@@ -21,6 +23,8 @@ type refusal struct {
 	code    api.ErrorCode
 	message string
 	details map[string]any
+	// retryAfter is when the client may try again, 0 for a second.
+	retryAfter time.Duration
 	// cause is logged for internal errors; clients do not get it.
 	cause error
 }
@@ -53,6 +57,7 @@ func refuse(err error) *refusal {
 		invalid *timer.InvalidError
 		large   *timer.PayloadTooLargeError
 		unknown *access.DeniedError
+		quotas  *quota.ExceededError
 	)
 	switch {
 	case errors.As(err, &ready):
@@ -65,7 +70,12 @@ func refuse(err error) *refusal {
 	case errors.As(err, &large):
 		return &refusal{
 			status: http.StatusRequestEntityTooLarge, code: api.ErrorCodePayloadTooLarge, message: large.Error(),
-			details: details{"field": "payload", "size": large.Size, "limit": timer.MaxPayload},
+			details: details{"field": "payload", "size": large.Size, "limit": large.Limit},
+		}
+	case errors.As(err, &quotas):
+		return &refusal{
+			status: http.StatusTooManyRequests, code: api.ErrorCodeRateLimited, message: quotas.Error(), retryAfter: quotas.RetryAfter,
+			details: details{"namespace": quotas.Namespace, "quota": quotas.Quota, "limit": quotas.Limit},
 		}
 	case errors.As(err, &unknown):
 		return &refusal{status: http.StatusUnauthorized, code: api.ErrorCodeUnauthorized, message: unknown.Reason, details: details{}}

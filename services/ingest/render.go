@@ -67,6 +67,9 @@ func renderNamespace(ns *store.Namespace, now timer.Millis) api.Namespace {
 			TLS:                    renderTLS(&s.TLS),
 			EventTopics:            s.EventTopics.List(),
 			HostConcurrency:        s.HostConcurrency,
+			Quota: api.NamespaceQuota{
+				MaxPending: s.Quota.MaxPending, CreatesPerSecond: s.Quota.CreatesPerSecond, MaxPayloadBytes: s.Quota.MaxPayload,
+			},
 		},
 		Version: ns.Version, CreatedAt: instant(ns.CreatedAt), UpdatedAt: instant(ns.UpdatedAt),
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/services/ingest/internal/commit"
 	"github.com/timerbus/timerbus/services/ingest/internal/hints"
+	"github.com/timerbus/timerbus/services/ingest/internal/quota"
 )
 
 // Group is the consumer group of the command topic.
@@ -31,6 +32,7 @@ type Service struct {
 	readiness     *process.Readiness
 	settingsReads settingsReads
 	backlog       backlog
+	quotas        *quota.Gate
 }
 
 // The states of a Service.
@@ -51,6 +53,10 @@ func New(cfg Config) (*Service, error) {
 	}
 	s.readiness = process.NewReadiness(cfg.Clock, cfg.ReadyTimeout, cfg.Logger, s.readinessChecks()...)
 	s.backlog.set(math.NaN())
+	s.quotas = quota.New(quota.Config{
+		Count: cfg.Store.CountLive, Timeout: cfg.StoreTimeout,
+		Counted: func(err error) { s.recordResult("count timers for quotas", err) },
+	})
 	s.metrics = newMetrics(cfg.Registerer, func() int { return s.committer.Waiting() }, s.backlog.value)
 	s.hints = hints.New(hints.Config{
 		Bus: cfg.Bus, Outage: s.outage,
@@ -85,6 +91,7 @@ func (s *Service) Run(ctx context.Context) error {
 	intake.Go(func() error { return s.consume(ctx) })
 	intake.Go(func() error { s.refresh(ctx); return nil })
 	intake.Go(func() error { s.watchBacklog(ctx); return nil })
+	intake.Go(func() error { s.quotas.Run(ctx); return nil })
 	err := intake.Wait()
 
 	s.state.Store(stopped)

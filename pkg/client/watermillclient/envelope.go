@@ -41,7 +41,7 @@ func wrap(m *message.Message) (json.RawMessage, error) {
 	payload := bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 	if len(payload) > timer.MaxPayload {
 		return nil, fmt.Errorf("a payload of %d bytes with its metadata is too large for a timer: %w",
-			len(m.Payload), &timer.PayloadTooLargeError{Size: len(payload)})
+			len(m.Payload), &timer.PayloadTooLargeError{Size: len(payload), Limit: timer.MaxPayload})
 	}
 	return payload, nil
 }

@@ -217,7 +217,7 @@ func redact(err error) error {
 	field, _, _ := strings.Cut(invalid.Field, ".")
 	switch field {
 	case "name", "numShards", "preset", "ifVersion", "retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention",
-		"deadRetention", "finalStatuses", "headers", "eventTopics", "hostConcurrency":
+		"deadRetention", "finalStatuses", "headers", "eventTopics", "hostConcurrency", "quota":
 		return err
 	}
 	out := *invalid

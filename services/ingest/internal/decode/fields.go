@@ -111,7 +111,7 @@ func (f *Fields) Patch(received timer.Millis, defaults *store.Settings) (timer.P
 		}
 	}
 	if n := len(f.payload.v); n > timer.MaxPayload {
-		return timer.Patch{}, &timer.PayloadTooLargeError{Size: n}
+		return timer.Patch{}, &timer.PayloadTooLargeError{Size: n, Limit: timer.MaxPayload}
 	}
 	return f.patch(received, defaults), nil
 }

@@ -36,6 +36,7 @@ type SettingsFields struct {
 	tls           tlsFields
 	topics        optional[timer.TopicPatterns]
 	concurrency   optional[int]
+	quota         quotaFields
 }
 
 // presets are names for numbers of shards.
@@ -50,7 +51,7 @@ var (
 	namespaceUpdateNames = []string{"name", "settings", "ifVersion", "numShards", "preset"} // the last two are refused with a reason
 	settingsNames        = []string{
 		"retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention", "deadRetention",
-		"headers", "finalStatuses", "secrets", "tls", "eventTopics", "hostConcurrency",
+		"headers", "finalStatuses", "secrets", "tls", "eventTopics", "hostConcurrency", "quota",
 	}
 )
 
@@ -215,6 +216,8 @@ func (f *SettingsFields) read(v value, nulls bool) error {
 			f.topics, err = maybe(name, v, readTopicPatterns)
 		case "hostConcurrency":
 			f.concurrency, err = maybe(name, v, readHostConcurrency)
+		case "quota":
+			err = f.quota.read(v)
 		}
 		return err
 	})
@@ -262,6 +265,7 @@ func (f *SettingsFields) Conflicts(present store.Settings, with *Encryption) ([]
 		{"tls", wanted.TLS.CA == present.TLS.CA && wanted.TLS.Certificate == present.TLS.Certificate},
 		{"eventTopics", wanted.EventTopics == present.EventTopics},
 		{"hostConcurrency", wanted.HostConcurrency == present.HostConcurrency},
+		{"quota", wanted.Quota == present.Quota},
 	} {
 		if !setting.same {
 			names = append(names, "settings."+setting.name)
@@ -298,6 +302,7 @@ func (f *SettingsFields) Apply(s store.Settings, with *Encryption) (store.Settin
 	if limit := f.concurrency.to(def.HostConcurrency); limit != nil {
 		s.HostConcurrency = *limit
 	}
+	s.Quota = f.quota.apply(s.Quota)
 	var err error
 	if s.Secrets, err = f.secrets.apply(&s.Secrets, with); err != nil {
 		return s, err

@@ -1,0 +1,230 @@
+// Package quota decides whether a namespace may create another timer.
+//
+// A process counts a namespace's timers in the store from time to time, and adds the timers that it has admitted since.
+// So more timers than the quota may exist for some seconds, because a count does not contain the creates that other
+// processes admit until the next one. The creates during a count may be counted twice until the next one.
+package quota
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// The times between two counts of a namespace. A count that takes long is repeated after at least costFactor times its
+// duration, so that counts use at most a twentieth of a connection.
+const (
+	farInterval  = 10 * time.Second // below nearPart of the quota
+	nearInterval = time.Second
+	nearPart     = 0.9
+	costFactor   = 19
+	// failedInterval is the time to the next count after one that failed.
+	failedInterval = 5 * time.Second
+	// settling is the time from the request of a count to the count, so that it contains the creates before the request.
+	settling = 50 * time.Millisecond
+)
+
+// Name is the name of a quota, as in the settings of a namespace.
+type Name string
+
+// The quotas that Admit enforces.
+const (
+	MaxPending       Name = "maxPending"
+	CreatesPerSecond Name = "createsPerSecond"
+)
+
+// ExceededError is the refusal of a create.
+type ExceededError struct {
+	Namespace string
+	Quota     Name
+	Limit     int
+	// RetryAfter is when the next try may be admitted. It is at least a second.
+	RetryAfter time.Duration
+}
+
+func (e *ExceededError) Error() string {
+	if e.Quota == MaxPending {
+		return fmt.Sprintf("namespace %q has %d pending timers, and its quota %s allows no more", e.Namespace, e.Limit, e.Quota)
+	}
+	return fmt.Sprintf("namespace %q creates more timers than its quota %s of %d allows in this process", e.Namespace, e.Quota, e.Limit)
+}
+
+// Config configures a Gate. All fields are required.
+type Config struct {
+	// Count returns the number of a namespace's live timers, at most limit.
+	Count func(ctx context.Context, ns store.Namespace, limit int) (int, error)
+	// Counted is called with the result of every count.
+	Counted func(err error)
+	// Timeout bounds one count.
+	Timeout time.Duration
+}
+
+// Gate enforces the quotas of all namespaces in one process. It is safe for concurrent use.
+type Gate struct {
+	cfg       Config
+	wake      chan struct{}
+	stopwatch timer.Stopwatch
+
+	mu      sync.Mutex
+	usages  map[string]*usage // of namespaces with a quota
+	waiting []*usage          // to be counted, each once
+}
+
+// usage is what one namespace uses.
+type usage struct {
+	namespace store.Namespace
+	rate      *rate.Limiter // nil without this quota
+	// counted is the result of the last count, 0 before the first. admitted are the creates since that count was requested.
+	counted, admitted int
+	// queued is set while a count is requested; settled are the admitted creates at its request.
+	queued  bool
+	settled int
+	// again is set after the first count: ended is when the last one ended, took is its duration.
+	again       bool
+	ended, took time.Duration
+	failed      bool
+}
+
+// New returns a Gate. It admits creates immediately and counts while Run runs.
+func New(cfg Config) *Gate {
+	return &Gate{
+		cfg: cfg, wake: make(chan struct{}, 1), stopwatch: timer.NewStopwatch(), usages: map[string]*usage{},
+	}
+}
+
+// Admit admits a create in a namespace, or returns an *ExceededError. Before the first count after a start, and while
+// counts fail, the quota of pending timers bounds only what this process admits.
+func (g *Gate) Admit(ns *store.Namespace) error {
+	q := &ns.Settings.Quota
+	if q.MaxPending == 0 && q.CreatesPerSecond == 0 {
+		return nil
+	}
+	now := g.stopwatch.Elapsed()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	u := g.usageOf(ns)
+	queue := false
+	if q.MaxPending > 0 {
+		total := u.counted + u.admitted
+		next := u.next(float64(total) >= nearPart*float64(q.MaxPending))
+		queue = !u.queued && now >= next
+		if total >= q.MaxPending {
+			if queue {
+				g.queue(u)
+			}
+			return exceeded(ns, MaxPending, q.MaxPending, next-now)
+		}
+	}
+	if u.rate != nil {
+		at := time.UnixMilli(0).Add(now)
+		turn := u.rate.ReserveN(at, 1)
+		if wait := turn.DelayFrom(at); wait > 0 {
+			turn.CancelAt(at)
+			return exceeded(ns, CreatesPerSecond, q.CreatesPerSecond, wait)
+		}
+	}
+	u.admitted++
+	if queue {
+		g.queue(u)
+	}
+	return nil
+}
+
+func exceeded(ns *store.Namespace, quota Name, limit int, wait time.Duration) error {
+	return &ExceededError{Namespace: ns.Name, Quota: quota, Limit: limit, RetryAfter: max(time.Second, wait)}
+}
+
+// usageOf returns the usage of a namespace with its present settings. The caller holds the lock.
+func (g *Gate) usageOf(ns *store.Namespace) *usage {
+	u := g.usages[ns.Name]
+	if u == nil || u.namespace.Shards != ns.Shards { // a namespace of this name that was created again has other shards
+		u = &usage{}
+		g.usages[ns.Name] = u
+	}
+	perSecond := ns.Settings.Quota.CreatesPerSecond
+	switch {
+	case perSecond == 0:
+		u.rate = nil
+	case u.rate == nil || u.rate.Burst() != perSecond:
+		u.rate = rate.NewLimiter(rate.Limit(perSecond), perSecond)
+	}
+	u.namespace = *ns
+	return u
+}
+
+// next returns when the namespace may be counted again.
+func (u *usage) next(near bool) time.Duration {
+	wait := farInterval
+	switch {
+	case !u.again:
+		return 0
+	case u.failed:
+		wait = failedInterval
+	case near:
+		wait = nearInterval
+	}
+	return u.ended + max(wait, costFactor*u.took)
+}
+
+// queue requests a count. The caller holds the lock.
+func (g *Gate) queue(u *usage) {
+	u.queued, u.settled = true, u.admitted
+	g.waiting = append(g.waiting, u)
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run counts, one namespace at a time, until ctx ends.
+func (g *Gate) Run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.wake:
+		}
+		for u := g.first(); u != nil && timer.Sleep(ctx, settling); u = g.first() {
+			g.count(ctx, u)
+		}
+	}
+}
+
+// first removes the namespace that has waited the longest.
+func (g *Gate) first() *usage {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.waiting) == 0 {
+		return nil
+	}
+	u := g.waiting[0]
+	g.waiting = g.waiting[1:]
+	return u
+}
+
+func (g *Gate) count(ctx context.Context, u *usage) {
+	g.mu.Lock()
+	ns := u.namespace
+	g.mu.Unlock()
+	began := g.stopwatch.Elapsed()
+	call, cancel := context.WithTimeout(ctx, g.cfg.Timeout)
+	n, err := g.cfg.Count(call, ns, ns.Settings.Quota.MaxPending)
+	cancel()
+	if ctx.Err() == nil {
+		g.cfg.Counted(err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	u.queued, u.again, u.failed = false, true, err != nil
+	u.ended = g.stopwatch.Elapsed()
+	u.took = u.ended - began
+	if err == nil {
+		u.counted, u.admitted = n, u.admitted-u.settled
+	}
+}
