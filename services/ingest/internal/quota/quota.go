@@ -1,8 +1,9 @@
 // Package quota decides whether a namespace may create another timer.
 //
 // A process counts a namespace's timers in the store from time to time, and adds the timers that it has admitted since.
-// So more timers than the quota may exist for some seconds, because a count does not contain the creates that other
-// processes admit until the next one. The creates during a count may be counted twice until the next one.
+// So for some seconds there may be more timers than the quota: by the creates that other processes admit between two
+// counts, and by those that are written while a count begins. Creates that are written during a count may count twice
+// until the next one.
 package quota
 
 import (
@@ -26,7 +27,7 @@ const (
 	costFactor   = 19
 	// failedInterval is the time to the next count after one that failed.
 	failedInterval = 5 * time.Second
-	// settling is the time from the request of a count to the count, so that it contains the creates before the request.
+	// settling is the time from the request of a count to the count, so that it contains the create that requested it.
 	settling = 50 * time.Millisecond
 )
 
@@ -50,7 +51,7 @@ type ExceededError struct {
 
 func (e *ExceededError) Error() string {
 	if e.Quota == MaxPending {
-		return fmt.Sprintf("namespace %q has %d pending timers, and its quota %s allows no more", e.Namespace, e.Limit, e.Quota)
+		return fmt.Sprintf("namespace %q has as many pending timers as its quota %s of %d allows", e.Namespace, e.Quota, e.Limit)
 	}
 	return fmt.Sprintf("namespace %q creates more timers than its quota %s of %d allows in this process", e.Namespace, e.Quota, e.Limit)
 }
@@ -80,11 +81,9 @@ type Gate struct {
 type usage struct {
 	namespace store.Namespace
 	rate      *rate.Limiter // nil without this quota
-	// counted is the result of the last count, 0 before the first. admitted are the creates since that count was requested.
+	// counted is the result of the last count, 0 before the first. admitted are the creates since that count began.
 	counted, admitted int
-	// queued is set while a count is requested; settled are the admitted creates at its request.
-	queued  bool
-	settled int
+	queued            bool // a count is requested
 	// again is set after the first count: ended is when the last one ended, took is its duration.
 	again       bool
 	ended, took time.Duration
@@ -109,15 +108,13 @@ func (g *Gate) Admit(ns *store.Namespace) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	u := g.usageOf(ns)
-	queue := false
 	if q.MaxPending > 0 {
 		total := u.counted + u.admitted
 		next := u.next(float64(total) >= nearPart*float64(q.MaxPending))
-		queue = !u.queued && now >= next
+		if !u.queued && now >= next {
+			g.queue(u)
+		}
 		if total >= q.MaxPending {
-			if queue {
-				g.queue(u)
-			}
 			return exceeded(ns, MaxPending, q.MaxPending, next-now)
 		}
 	}
@@ -130,9 +127,6 @@ func (g *Gate) Admit(ns *store.Namespace) error {
 		}
 	}
 	u.admitted++
-	if queue {
-		g.queue(u)
-	}
 	return nil
 }
 
@@ -174,7 +168,7 @@ func (u *usage) next(near bool) time.Duration {
 
 // queue requests a count. The caller holds the lock.
 func (g *Gate) queue(u *usage) {
-	u.queued, u.settled = true, u.admitted
+	u.queued = true
 	g.waiting = append(g.waiting, u)
 	select {
 	case g.wake <- struct{}{}:
@@ -210,7 +204,7 @@ func (g *Gate) first() *usage {
 
 func (g *Gate) count(ctx context.Context, u *usage) {
 	g.mu.Lock()
-	ns := u.namespace
+	ns, before := u.namespace, u.admitted
 	g.mu.Unlock()
 	began := g.stopwatch.Elapsed()
 	call, cancel := context.WithTimeout(ctx, g.cfg.Timeout)
@@ -225,6 +219,6 @@ func (g *Gate) count(ctx context.Context, u *usage) {
 	u.ended = g.stopwatch.Elapsed()
 	u.took = u.ended - began
 	if err == nil {
-		u.counted, u.admitted = n, u.admitted-u.settled
+		u.counted, u.admitted = n, u.admitted-before
 	}
 }
