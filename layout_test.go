@@ -78,7 +78,7 @@ var rules = []rule{
 	// Programs assemble the components, and get their engines from internal/backend.
 	{unit: "cmd/*/...", may: programs, tests: "internal/testcert", why: "a program gets its engines from internal/backend"},
 	{unit: "e2e/sim/...", may: contracts + " services/* pkg/store/memstore internal/faultstore pkg/bus/membus", why: "the simulation runs the services on what it can control"},
-	{unit: "e2e/...", may: programs + " internal/testserver", why: "end-to-end tests import what programs import"},
+	{unit: "e2e/...", may: programs + " internal/testcert internal/testserver", why: "end-to-end tests import what programs import"},
 	{unit: "benchmark/...", may: programs, why: "benchmarks import what programs import"},
 	{unit: "examples/verify/...", why: "users copy it, so it imports no package of this module"},
 	{unit: "examples/...", may: "pkg/timerbus pkg/client/... pkg/timer pkg/store pkg/bus " + engines, why: "users copy it, so it imports what their programs import"},

@@ -21,6 +21,7 @@ const acceptedKafka = "kafka://[USER:PASSWORD@]HOST:PORT,HOST:PORT?replicas=3"
 //	balancer=server         leaves the assignment to the brokers (Kafka 4.0 or newer)
 //	sasl=MECHANISM          PLAIN, SCRAM-SHA-256 (default if the URL has a user) or SCRAM-SHA-512
 //	tls=true, ca=FILE       encrypts connections; ca trusts only the certificates in a PEM file
+//	cert=FILE, key=FILE     PEM files with a client certificate and its key
 //	prefix=NAME             begins the names of topics and groups, so that several clusters can share one
 //	                        Kafka: "timerbus" by default
 func (b *Backend) openKafka(ctx context.Context, o *Options) error {
@@ -53,6 +54,9 @@ func kafkaOptions(raw string) (kafkabus.Options, error) {
 			return options, u.refused
 		}
 		options.Brokers = append(options.Brokers, host)
+	}
+	if options.TLS, err = connectionTLS(u.query); err != nil {
+		return options, fmt.Errorf("bus URL: %w: %w", ErrURL, err)
 	}
 	for name := range u.query {
 		if err := setKafka(&options, name, u.query.Get(name)); err != nil {
@@ -89,12 +93,10 @@ func setKafka(o *kafkabus.Options, name, value string) (err error) {
 		return errors.New("parameter queue: share groups were removed; remove the parameter (decision 0048)")
 	case "sasl":
 		o.SASL.Mechanism = value
-	case "tls", "ca":
-		return setTLS(&o.TLS, name, value)
 	case "prefix":
 		o.Prefix = value
 	default:
-		return timer.Invalid("parameter", name, "one of replicas, create, session, instance, balancer, sasl, tls, ca, prefix")
+		return timer.Invalid("parameter", name, "one of replicas, create, session, instance, balancer, sasl, tls, ca, cert, key, prefix")
 	}
 	return nil
 }

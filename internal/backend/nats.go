@@ -1,8 +1,10 @@
 package backend
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +22,9 @@ const acceptedNATS = "nats://[USER:PASSWORD@]HOST:PORT,HOST:PORT?replicas=3"
 //	replicas=N            replicas of each created stream and bucket: by default 1, or 3 on a cluster of three or more
 //	lease=D               how long a dead process keeps its partitions: 1s by default
 //	tls=true, ca=FILE     encrypts connections; ca trusts only the certificates in a PEM file
+//	cert=FILE, key=FILE   PEM files with a client certificate and its key
+//	creds=FILE            credentials of a user: a JWT and the seed of its NKey
+//	nkey=FILE             the seed of an NKey
 //	commands-size=SIZE, due-size=SIZE, events-size=SIZE
 //	                      maximum size of the stream of commands, of due events, and of each stream of fired events,
 //	                      results and dead timers: 512MiB by default, at least 16MiB
@@ -50,6 +55,9 @@ func natsOptions(raw string) (natsbus.Options, error) {
 		u.hosts[i] = "nats://" + host
 	}
 	options.URL = strings.Join(u.hosts, ",")
+	if options.TLS, err = connectionTLS(u.query); err != nil {
+		return options, fmt.Errorf("bus URL: %w: %w", ErrURL, err)
+	}
 	for name := range u.query {
 		if err := setNATS(&options, name, u.query.Get(name)); err != nil {
 			return options, fmt.Errorf("bus URL: %w: %w", ErrURL, err)
@@ -69,8 +77,16 @@ func setNATS(o *natsbus.Options, name, value string) (err error) {
 		if o.LeaseTTL, err = timer.ParseDuration(value); err != nil || o.LeaseTTL < time.Second {
 			return invalid(`a duration from 1s, such as "2s"`)
 		}
-	case "tls", "ca":
-		return setTLS(&o.TLS, name, value)
+	case "creds":
+		if _, err := os.Stat(value); err != nil {
+			return errors.Join(invalid("a file of credentials, as nsc writes it"), err)
+		}
+		o.CredentialsFile = value
+	case "nkey":
+		if _, err := os.Stat(value); err != nil {
+			return errors.Join(invalid("a file with the seed of an NKey"), err)
+		}
+		o.NKeyFile = value
 	case "prefix":
 		o.Prefix = value
 	default:
@@ -78,7 +94,7 @@ func setNATS(o *natsbus.Options, name, value string) (err error) {
 			return err
 		}
 		return timer.Invalid("parameter", name,
-			"one of replicas, lease, commands-size, due-size, events-size, due-streams, tls, ca, prefix")
+			"one of replicas, lease, commands-size, due-size, events-size, due-streams, tls, ca, cert, key, creds, nkey, prefix")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -87,24 +88,41 @@ func Redacted(raw string) string {
 // secretParameter matches a parameter whose name says that it is secret, such as sslpassword of PostgreSQL.
 var secretParameter = regexp.MustCompile(`(?i)([?&][^=&]*(?:password|secret|token)[^=&]*=)[^&]*`)
 
-// setTLS sets the parameters tls and ca.
-func setTLS(to **tls.Config, name, value string) error {
-	if name == "ca" {
-		pool, err := certificates(value)
-		if err != nil {
-			return errors.Join(timer.Invalid(name, value, "a file of certificates in PEM"), err)
+// connectionTLS returns the TLS configuration of the parameters tls, ca, cert and key, and removes them from the query; nil
+// without them. The files of the client certificate are read at each connection, so they can be replaced.
+func connectionTLS(query url.Values) (*tls.Config, error) {
+	given := map[string]string{}
+	for _, name := range []string{"tls", "ca", "cert", "key"} {
+		if query.Has(name) {
+			given[name] = query.Get(name)
+			query.Del(name)
 		}
-		*to = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}
-		return nil
 	}
-	encrypt, err := strconv.ParseBool(value)
+	encrypt, err := strconv.ParseBool(cmp.Or(given["tls"], "false"))
 	if err != nil {
-		return timer.Invalid(name, value, "true or false")
+		return nil, timer.Invalid("tls", given["tls"], "true or false")
 	}
-	if encrypt && *to == nil {
-		*to = &tls.Config{MinVersion: tls.VersionTLS12}
+	if _, others := given["tls"]; len(given) == 0 || others && len(given) == 1 && !encrypt {
+		return nil, nil //nolint:nilnil // no TLS is not an error.
 	}
-	return nil
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if file, ok := given["ca"]; ok {
+		if config.RootCAs, err = certificates(file); err != nil {
+			return nil, errors.Join(timer.Invalid("ca", file, "a file of certificates in PEM"), err)
+		}
+	}
+	cert, key := given["cert"], given["key"]
+	if cert == "" && key == "" {
+		return config, nil
+	}
+	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		return &pair, err
+	}
+	if _, err := config.GetClientCertificate(nil); err != nil {
+		return nil, errors.Join(timer.Invalid("cert", cert, "a file with a certificate in PEM, and key with its key"), err)
+	}
+	return config, nil
 }
 
 func certificates(file string) (*x509.CertPool, error) {

@@ -24,6 +24,10 @@ type Options struct {
 	// Token, or User and Password, are sent to a server that requires them.
 	Token          string
 	User, Password string
+	// CredentialsFile has the JWT of a user and the seed of its NKey, as nsc writes it. It is read at each connection.
+	CredentialsFile string
+	// NKeyFile has the seed of an NKey.
+	NKeyFile string
 	// TLS encrypts every connection; nil: the server decides.
 	TLS *tls.Config
 	// Connection is passed to nats.Connect, for other credentials.
@@ -157,6 +161,18 @@ func (o *Options) credentials() []nats.Option {
 	}
 	if o.User != "" {
 		options = append(options, nats.UserInfo(o.User, o.Password))
+	}
+	if o.CredentialsFile != "" {
+		options = append(options, nats.UserCredentials(o.CredentialsFile))
+	}
+	if o.NKeyFile != "" {
+		options = append(options, func(connection *nats.Options) error {
+			option, err := nats.NkeyOptionFromSeed(o.NKeyFile)
+			if err != nil {
+				return fmt.Errorf("read the NKey in %s: %w", o.NKeyFile, err)
+			}
+			return option(connection)
+		})
 	}
 	if o.TLS != nil {
 		options = append(options, nats.Secure(o.TLS))
