@@ -19,7 +19,8 @@ const acceptedKafka = "kafka://[USER:PASSWORD@]HOST:PORT,HOST:PORT?replicas=3"
 //	session=D               how long a dead process keeps its partitions: 6s by default
 //	instance=NAME           static membership under this name, which must be unique among the running processes
 //	balancer=server         leaves the assignment to the brokers (Kafka 4.0 or newer)
-//	sasl=MECHANISM          PLAIN, SCRAM-SHA-256 (default if the URL has a user) or SCRAM-SHA-512
+//	sasl=MECHANISM          PLAIN, SCRAM-SHA-256 (default if the URL has a user), SCRAM-SHA-512 or OAUTHBEARER
+//	token-file=FILE         the token of OAUTHBEARER
 //	tls=true, ca=FILE       encrypts connections; ca trusts only the certificates in a PEM file
 //	cert=FILE, key=FILE     PEM files with a client certificate and its key
 //	prefix=NAME             begins the names of topics and groups, so that several clusters can share one
@@ -93,10 +94,13 @@ func setKafka(o *kafkabus.Options, name, value string) (err error) {
 		return errors.New("parameter queue: share groups were removed; remove the parameter (decision 0048)")
 	case "sasl":
 		o.SASL.Mechanism = value
+	case "token-file":
+		o.SASL.TokenFile = value
 	case "prefix":
 		o.Prefix = value
 	default:
-		return timer.Invalid("parameter", name, "one of replicas, create, session, instance, balancer, sasl, tls, ca, cert, key, prefix")
+		return timer.Invalid("parameter", name,
+			"one of replicas, create, session, instance, balancer, sasl, token-file, tls, ca, cert, key, prefix")
 	}
 	return nil
 }

@@ -173,15 +173,19 @@ func TestConnectSaysWhatIsWrong(t *testing.T) {
 		change func(*kafkabus.Options)
 		want   []string
 	}{
-		"nobody there":      {func(o *kafkabus.Options) { o.Brokers = []string{"127.0.0.1:1"} }, []string{"127.0.0.1:1", "refused"}},
-		"another count":     {func(o *kafkabus.Options) { o.Prefix, o.Partitions = made.Prefix, 8 }, []string{"has 1 partitions", "set to 8"}},
-		"prefix":            {func(o *kafkabus.Options) { o.Prefix = "a.b" }, []string{`prefix "a.b"`}},
-		"partitions":        {func(o *kafkabus.Options) { o.Partitions = -1 }, []string{"-1 partitions"}},
-		"heartbeat":         {func(o *kafkabus.Options) { o.Heartbeat = time.Second }, []string{"heartbeat 1s", "third"}},
-		"mechanism":         {func(o *kafkabus.Options) { o.SASL.Mechanism = "MAGIC" }, []string{`"MAGIC"`, "SCRAM-SHA-256"}},
-		"user alone":        {func(o *kafkabus.Options) { o.SASL.User = "me" }, []string{"without a SASL mechanism"}},
-		"missing topics":    {func(o *kafkabus.Options) { o.NoCreate = true }, []string{"missing", ".commands", ".incarnations"}},
-		"too many replicas": {func(o *kafkabus.Options) { o.Replicas = 3 }, []string{"create topic", "3 replicas", "INVALID_REPLICATION_FACTOR"}},
+		"nobody there":  {func(o *kafkabus.Options) { o.Brokers = []string{"127.0.0.1:1"} }, []string{"127.0.0.1:1", "refused"}},
+		"another count": {func(o *kafkabus.Options) { o.Prefix, o.Partitions = made.Prefix, 8 }, []string{"has 1 partitions", "set to 8"}},
+		"prefix":        {func(o *kafkabus.Options) { o.Prefix = "a.b" }, []string{`prefix "a.b"`}},
+		"partitions":    {func(o *kafkabus.Options) { o.Partitions = -1 }, []string{"-1 partitions"}},
+		"heartbeat":     {func(o *kafkabus.Options) { o.Heartbeat = time.Second }, []string{"heartbeat 1s", "third"}},
+		"mechanism":     {func(o *kafkabus.Options) { o.SASL.Mechanism = "MAGIC" }, []string{`"MAGIC"`, "SCRAM-SHA-256"}},
+		"user alone":    {func(o *kafkabus.Options) { o.SASL.User = "me" }, []string{"without a SASL mechanism"}},
+		"user with a token": {func(o *kafkabus.Options) {
+			o.SASL = kafkabus.Credentials{Mechanism: "oauthbearer", TokenFile: "/token", User: "me"}
+		}, []string{"OAUTHBEARER", "token file"}},
+		"token without file": {func(o *kafkabus.Options) { o.SASL.Mechanism = "OAUTHBEARER" }, []string{`token file ""`}},
+		"missing topics":     {func(o *kafkabus.Options) { o.NoCreate = true }, []string{"missing", ".commands", ".incarnations"}},
+		"too many replicas":  {func(o *kafkabus.Options) { o.Replicas = 3 }, []string{"create topic", "3 replicas", "INVALID_REPLICATION_FACTOR"}},
 		"wrong password": {func(o *kafkabus.Options) {
 			o.Brokers = secured.ListenAddrs()
 			o.SASL = kafkabus.Credentials{Mechanism: "PLAIN", User: "me", Password: "wrong"}

@@ -2,16 +2,19 @@ package kafkabus
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/oauth"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
@@ -93,13 +96,20 @@ type Options struct {
 
 // Credentials are for SASL. The zero value disables SASL.
 type Credentials struct {
-	// Mechanism is PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512.
+	// Mechanism is PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER.
 	Mechanism      string
 	User, Password string
+	// TokenFile has the token of OAUTHBEARER. It is read at each authentication, so that another program can renew it.
+	TokenFile string
 }
 
 func (c Credentials) mechanism() (sasl.Mechanism, error) {
-	switch strings.ToUpper(c.Mechanism) {
+	name := strings.ToUpper(c.Mechanism)
+	if (name == "OAUTHBEARER") != (c.TokenFile != "") {
+		return nil, fmt.Errorf("kafkabus: SASL mechanism %q with token file %q: want OAUTHBEARER and a file, or neither",
+			c.Mechanism, c.TokenFile)
+	}
+	switch name {
 	case "":
 		if c.User != "" || c.Password != "" {
 			return nil, errors.New("kafkabus: a user or password without a SASL mechanism")
@@ -111,9 +121,40 @@ func (c Credentials) mechanism() (sasl.Mechanism, error) {
 		return scram.Auth{User: c.User, Pass: c.Password}.AsSha256Mechanism(), nil
 	case "SCRAM-SHA-512":
 		return scram.Auth{User: c.User, Pass: c.Password}.AsSha512Mechanism(), nil
+	case "OAUTHBEARER":
+		if c.User != "" || c.Password != "" {
+			return nil, errors.New("kafkabus: a user or password with OAUTHBEARER, which has a token file")
+		}
+		return bearer{oauth.Oauth(c.token)}, nil
 	default:
-		return nil, fmt.Errorf("kafkabus: SASL mechanism %q: want PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512", c.Mechanism)
+		return nil, fmt.Errorf("kafkabus: SASL mechanism %q: want PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER", c.Mechanism)
 	}
+}
+
+// bearer is OAUTHBEARER whose errors contain the broker's answer to a token.
+type bearer struct{ sasl.Mechanism }
+
+func (b bearer) Authenticate(ctx context.Context, host string) (sasl.Session, []byte, error) {
+	session, first, err := b.Mechanism.Authenticate(ctx, host)
+	return bearerSession{session}, first, err
+}
+
+type bearerSession struct{ sasl.Session }
+
+func (s bearerSession) Challenge(answer []byte) (done bool, next []byte, err error) {
+	if len(answer) > 0 { // RFC 7628: a broker that accepts the token answers nothing
+		return false, nil, fmt.Errorf("the broker refuses the token of OAUTHBEARER: %.200q", answer)
+	}
+	return s.Session.Challenge(answer)
+}
+
+// token reads the token of OAUTHBEARER.
+func (c Credentials) token(context.Context) (oauth.Auth, error) {
+	text, err := os.ReadFile(c.TokenFile)
+	if err != nil {
+		return oauth.Auth{}, fmt.Errorf("read the token of OAUTHBEARER: %w", err)
+	}
+	return oauth.Auth{Token: strings.TrimSpace(string(text))}, nil
 }
 
 var prefixForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)

@@ -2,10 +2,14 @@ package kafkabus_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -34,6 +38,19 @@ func scramUser(t *testing.T, admin *kadm.Client, address, user, password string)
 	return kafkabus.Credentials{Mechanism: "SCRAM-SHA-256", User: user, Password: password}
 }
 
+// unsignedToken writes a token as testenv's brokers accept it, and returns the file.
+func unsignedToken(t *testing.T, subject string, expires time.Time) string {
+	t.Helper()
+	encoded := base64.RawURLEncoding.EncodeToString
+	claims := fmt.Sprintf(`{"sub":%q,"iat":%d,"exp":%d}`, subject, expires.Add(-2*time.Hour).Unix(), expires.Unix())
+	file := filepath.Join(t.TempDir(), "token")
+	text := encoded([]byte(`{"alg":"none"}`)) + "." + encoded([]byte(claims)) + ".\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // TestCredentialsOnRealBrokers: with valid credentials a client connects and can do everything. With invalid
 // credentials it gets an error immediately, in one line without the password.
 func TestCredentialsOnRealBrokers(t *testing.T) {
@@ -44,6 +61,10 @@ func TestCredentialsOnRealBrokers(t *testing.T) {
 		t.Skip("TIMERBUS_TEST_KAFKA_SASL is not set: the brokers were not started by testenv")
 	}
 	user, password, _ := strings.Cut(credentials, ":")
+	token := func(expires time.Time) kafkabus.Credentials {
+		t.Helper()
+		return kafkabus.Credentials{Mechanism: "OAUTHBEARER", TokenFile: unsignedToken(t, "a-service", expires)}
+	}
 	known := scramUser(t, realAdmin(t, plain), address, "scram-"+user, password)
 	for name, c := range map[string]struct {
 		kafkabus.Credentials
@@ -55,6 +76,9 @@ func TestCredentialsOnRealBrokers(t *testing.T) {
 		"SCRAM, wrong password":  {kafkabus.Credentials{Mechanism: "SCRAM-SHA-256", User: known.User, Password: "hunter2"}, "SASL_AUTHENTICATION_FAILED"},
 		"SCRAM, nobody":          {kafkabus.Credentials{Mechanism: "SCRAM-SHA-256", User: "nobody", Password: "hunter2"}, "SASL_AUTHENTICATION_FAILED"},
 		"a mechanism it has not": {kafkabus.Credentials{Mechanism: "SCRAM-SHA-512", User: user, Password: "hunter2"}, "UNSUPPORTED_SASL_MECHANISM"},
+		"OAUTHBEARER":            {token(time.Now().Add(time.Hour)), ""},
+		"OAUTHBEARER, expired":   {token(time.Now().Add(-time.Hour)), "the broker refuses the token of OAUTHBEARER"},
+		"OAUTHBEARER, no file":   {kafkabus.Credentials{Mechanism: "OAUTHBEARER", TokenFile: "/nowhere"}, "open /nowhere"},
 		"no credentials":         {kafkabus.Credentials{}, "SASL"},
 	} {
 		t.Run(name, func(t *testing.T) {
