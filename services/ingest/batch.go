@@ -32,6 +32,8 @@ type item struct {
 	outcome outcome
 	// applied: outcome is known. Another try omits the item.
 	applied bool
+	// admitted: the quotas of the namespace allow the command. Another try does not ask again.
+	admitted bool
 	// missing: there is no timer to return.
 	missing bool
 	// traced has the span of the command; nil if it cannot be read.
@@ -200,6 +202,12 @@ func after(p, q store.Position) bool {
 func (t *session) write(items []*item, write func(now timer.Millis, ops []store.Op) ([]store.Written, error)) error {
 	var accepted []*item
 	for _, it := range items {
+		if it.refusal == nil && !it.admitted {
+			if err := t.withinQuota(&it.command); err != nil {
+				it.refusal = refuse(err)
+			}
+			it.admitted = it.refusal == nil
+		}
 		if it.refusal == nil && !it.applied {
 			accepted = append(accepted, it)
 		}

@@ -71,6 +71,9 @@ func (h *handler) serveBatch(
 			if len(item) <= h.cfg.BodyLimit {
 				e.command, err = prepare(ctx, item, from)
 			}
+			if err == nil {
+				err = h.withinQuota(&e.command)
+			}
 			if err != nil {
 				e.refusal = refuse(err).withPath(fmt.Sprintf("timers[%d]", i))
 			}

@@ -128,9 +128,6 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from orig
 	if err == nil {
 		err = checkPayload(&c.namespace, c.spec.Payload)
 	}
-	if err == nil {
-		err = s.admit(&c.namespace) // last, because a refused create does not count
-	}
 	c.spec.Headers = from.trace.Into(c.spec.Headers)
 	return c, err
 }
@@ -144,9 +141,13 @@ func (s *Service) checkTarget(callbackURL string) error {
 	return s.cfg.Policy.CheckURL(callbackURL)
 }
 
-// admit checks the quotas of a create.
-func (s *Service) admit(ns *store.Namespace) error {
-	err := s.quotas.Admit(ns)
+// withinQuota returns an error if a quota of the namespace does not allow a create. It is called once for each command, immediately
+// before its write: a command that is refused for another reason, or that the store has already applied, uses no quota.
+func (s *Service) withinQuota(c *command) error {
+	if c.verb != event.VerbCreate {
+		return nil
+	}
+	err := s.quotas.Admit(&c.namespace)
 	if exceeded, ok := errors.AsType[*quota.ExceededError](err); ok {
 		s.metrics.overQuota.WithLabelValues(string(exceeded.Quota)).Inc()
 	}

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
@@ -40,7 +41,7 @@ func TestQuotaOfPendingTimers(t *testing.T) {
 		if batch.field("succeeded") != 1.0 || batch.field("failed") != 1.0 || !strings.Contains(batch.text, `"quota":"maxPending"`) {
 			t.Errorf("the batch answered %s", batch.text)
 		}
-		w.command("1", "timerbus.timer.create", `{"id":"e","executeIn":"1h"}`)
+		w.command("1", event.TypeCreate, `{"id":"e","executeIn":"1h"}`)
 		if got := dead.next(t); got.Error != "RATE_LIMITED" {
 			t.Errorf("the command was answered with %s", got.event.Data)
 		}
@@ -50,6 +51,27 @@ func TestQuotaOfPendingTimers(t *testing.T) {
 
 		w.post("namespaces/update", `{"name":"default","settings":{"quota":null}}`).must(t, 200)
 		w.post("timers/create", `{"id":"e","executeIn":"1h"}`).must(t, 200)
+	})
+}
+
+// TestAReplayedCreateIsNotOverQuota: the store has applied the command, so its answer must not be a refusal.
+func TestAReplayedCreateIsNotOverQuota(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		results, dead := w.listen(bus.Results), w.listen(bus.Dead)
+		w.post("namespaces/update", `{"name":"default","settings":{"quota":{"maxPending":1,"createsPerSecond":1}}}`).must(t, 200)
+		w.killAfterWrite()
+		w.command("1", event.TypeCreate, `{"id":"a","executeIn":"1h"}`)
+		synctest.Wait()
+		w.store.set(nil)
+		w.restart()
+		w.post("timers/create", `{"id":"b","executeIn":"1h"}`).must(t, 200) // uses both quotas of the new process
+		time.Sleep(1500 * time.Millisecond)                                 // the dead owner's lease expires
+		if a := results.next(t); a.CommandID != "1" || !a.Earlier {
+			t.Errorf("the replay answered %s", a.event.Data)
+		}
+		dead.empty(t)
+		w.wantPending(0)
 	})
 }
 

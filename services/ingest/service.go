@@ -32,7 +32,7 @@ type Service struct {
 	readiness     *process.Readiness
 	settingsReads settingsReads
 	backlog       backlog
-	quotas        *quota.Gate
+	quotas        *quota.Limiter
 }
 
 // The states of a Service.

@@ -39,6 +39,9 @@ func (h *handler) DeleteTimer(w http.ResponseWriter, r *http.Request) {
 // apply commits one command.
 func (h *handler) apply(ctx context.Context, verb event.Verb, body []byte, from origin) (answer, error) {
 	c, err := h.prepare(ctx, verb, body, from)
+	if err == nil {
+		err = h.withinQuota(&c)
+	}
 	if err != nil {
 		return answer{}, err
 	}

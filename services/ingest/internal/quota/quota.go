@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -27,8 +28,8 @@ const (
 	costFactor   = 19
 	// failedInterval is the time to the next count after one that failed.
 	failedInterval = 5 * time.Second
-	// settling is the time from the request of a count to the count, so that it contains the create that requested it.
-	settling = 50 * time.Millisecond
+	// countDelay is the time from the request of a count to the count, so that it contains the create that requested it.
+	countDelay = 50 * time.Millisecond
 )
 
 // Name is the name of a quota, as in the settings of a namespace.
@@ -56,7 +57,7 @@ func (e *ExceededError) Error() string {
 	return fmt.Sprintf("namespace %q creates more timers than its quota %s of %d allows in this process", e.Namespace, e.Quota, e.Limit)
 }
 
-// Config configures a Gate. All fields are required.
+// Config configures a Limiter. All fields are required.
 type Config struct {
 	// Count returns the number of a namespace's live timers, at most limit.
 	Count func(ctx context.Context, ns store.Namespace, limit int) (int, error)
@@ -66,65 +67,63 @@ type Config struct {
 	Timeout time.Duration
 }
 
-// Gate enforces the quotas of all namespaces in one process. It is safe for concurrent use.
-type Gate struct {
+// Limiter enforces the quotas of all namespaces in one process. It is safe for concurrent use.
+type Limiter struct {
 	cfg       Config
 	wake      chan struct{}
 	stopwatch timer.Stopwatch
 
 	mu      sync.Mutex
-	usages  map[string]*usage // of namespaces with a quota
+	usages  map[string]*usage // by namespace, of those that have had a quota
 	waiting []*usage          // to be counted, each once
 }
 
 // usage is what one namespace uses.
 type usage struct {
-	namespace store.Namespace
-	rate      *rate.Limiter // nil without this quota
+	// shards and maxPending are those for which counted and admitted hold.
+	shards     shard.Block
+	maxPending int
+	rate       *rate.Limiter // nil without this quota
 	// counted is the result of the last count, 0 before the first. admitted are the creates since that count began.
 	counted, admitted int
-	queued            bool // a count is requested
+	queued            bool            // a count is requested
+	namespace         store.Namespace // to be counted, if queued
 	// again is set after the first count: ended is when the last one ended, took is its duration.
 	again       bool
 	ended, took time.Duration
 	failed      bool
 }
 
-// New returns a Gate. It admits creates immediately and counts while Run runs.
-func New(cfg Config) *Gate {
-	return &Gate{
+// New returns a Limiter. It admits creates immediately and counts while Run runs.
+func New(cfg Config) *Limiter {
+	return &Limiter{
 		cfg: cfg, wake: make(chan struct{}, 1), stopwatch: timer.NewStopwatch(), usages: map[string]*usage{},
 	}
 }
 
-// Admit admits a create in a namespace, or returns an *ExceededError. Before the first count after a start, and while
-// counts fail, the quota of pending timers bounds only what this process admits.
-func (g *Gate) Admit(ns *store.Namespace) error {
+// Admit admits a create in a namespace, or returns an *ExceededError. Before the first count after a start or after a change
+// of MaxPending, that quota bounds only what this process admits. If a count fails, the last one stays in use.
+func (l *Limiter) Admit(ns *store.Namespace) error {
 	q := &ns.Settings.Quota
 	if q.MaxPending == 0 && q.CreatesPerSecond == 0 {
 		return nil
 	}
-	now := g.stopwatch.Elapsed()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	u := g.usageOf(ns)
+	now := l.stopwatch.Elapsed()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.usageOf(ns)
 	if q.MaxPending > 0 {
 		total := u.counted + u.admitted
 		next := u.next(float64(total) >= nearPart*float64(q.MaxPending))
 		if !u.queued && now >= next {
-			g.queue(u)
+			l.queue(u, ns)
 		}
 		if total >= q.MaxPending {
 			return exceeded(ns, MaxPending, q.MaxPending, next-now)
 		}
 	}
-	if u.rate != nil {
-		at := time.UnixMilli(0).Add(now)
-		turn := u.rate.ReserveN(at, 1)
-		if wait := turn.DelayFrom(at); wait > 0 {
-			turn.CancelAt(at)
-			return exceeded(ns, CreatesPerSecond, q.CreatesPerSecond, wait)
-		}
+	if u.rate != nil && !u.rate.AllowN(time.UnixMilli(0).Add(now), 1) {
+		return exceeded(ns, CreatesPerSecond, q.CreatesPerSecond, 0) // a second is enough at every rate
 	}
 	u.admitted++
 	return nil
@@ -135,20 +134,24 @@ func exceeded(ns *store.Namespace, quota Name, limit int, wait time.Duration) er
 }
 
 // usageOf returns the usage of a namespace with its present settings. The caller holds the lock.
-func (g *Gate) usageOf(ns *store.Namespace) *usage {
-	u := g.usages[ns.Name]
-	if u == nil || u.namespace.Shards != ns.Shards { // a namespace of this name that was created again has other shards
-		u = &usage{}
-		g.usages[ns.Name] = u
+func (l *Limiter) usageOf(ns *store.Namespace) *usage {
+	u := l.usages[ns.Name]
+	maxPending, perSecond := ns.Settings.Quota.MaxPending, ns.Settings.Quota.CreatesPerSecond
+	// A count stops at MaxPending, so it says nothing about a higher limit. A namespace that was created again has new shards.
+	if u == nil || u.shards != ns.Shards || u.maxPending != maxPending {
+		renewed := &usage{shards: ns.Shards, maxPending: maxPending}
+		if u != nil && u.shards == ns.Shards {
+			renewed.rate = u.rate
+		}
+		u = renewed
+		l.usages[ns.Name] = u
 	}
-	perSecond := ns.Settings.Quota.CreatesPerSecond
 	switch {
 	case perSecond == 0:
 		u.rate = nil
 	case u.rate == nil || u.rate.Burst() != perSecond:
 		u.rate = rate.NewLimiter(rate.Limit(perSecond), perSecond)
 	}
-	u.namespace = *ns
 	return u
 }
 
@@ -167,56 +170,58 @@ func (u *usage) next(near bool) time.Duration {
 }
 
 // queue requests a count. The caller holds the lock.
-func (g *Gate) queue(u *usage) {
-	u.queued = true
-	g.waiting = append(g.waiting, u)
+func (l *Limiter) queue(u *usage, ns *store.Namespace) {
+	u.queued, u.namespace = true, *ns
+	l.waiting = append(l.waiting, u)
 	select {
-	case g.wake <- struct{}{}:
+	case l.wake <- struct{}{}:
 	default:
 	}
 }
 
 // Run counts, one namespace at a time, until ctx ends.
-func (g *Gate) Run(ctx context.Context) {
+func (l *Limiter) Run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-g.wake:
+		case <-l.wake:
 		}
-		for u := g.first(); u != nil && timer.Sleep(ctx, settling); u = g.first() {
-			g.count(ctx, u)
+		requested := l.takeAll()
+		timer.Sleep(ctx, countDelay)
+		for _, u := range requested {
+			if ctx.Err() != nil {
+				return
+			}
+			l.count(ctx, u)
 		}
 	}
 }
 
-// first removes the namespace that has waited the longest.
-func (g *Gate) first() *usage {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.waiting) == 0 {
-		return nil
-	}
-	u := g.waiting[0]
-	g.waiting = g.waiting[1:]
-	return u
+// takeAll removes the requests for counts.
+func (l *Limiter) takeAll() []*usage {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := l.waiting
+	l.waiting = nil
+	return all
 }
 
-func (g *Gate) count(ctx context.Context, u *usage) {
-	g.mu.Lock()
+func (l *Limiter) count(ctx context.Context, u *usage) {
+	l.mu.Lock()
 	ns, before := u.namespace, u.admitted
-	g.mu.Unlock()
-	began := g.stopwatch.Elapsed()
-	call, cancel := context.WithTimeout(ctx, g.cfg.Timeout)
-	n, err := g.cfg.Count(call, ns, ns.Settings.Quota.MaxPending)
+	l.mu.Unlock()
+	began := l.stopwatch.Elapsed()
+	call, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
+	n, err := l.cfg.Count(call, ns, ns.Settings.Quota.MaxPending)
 	cancel()
 	if ctx.Err() == nil {
-		g.cfg.Counted(err)
+		l.cfg.Counted(err)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	u.queued, u.again, u.failed = false, true, err != nil
-	u.ended = g.stopwatch.Elapsed()
+	u.ended = l.stopwatch.Elapsed()
 	u.took = u.ended - began
 	if err == nil {
 		u.counted, u.admitted = n, u.admitted-before

@@ -3,6 +3,7 @@ package quota_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,10 +13,10 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/quota"
 )
 
-// world is a Gate over a store whose counts the test sets.
+// world is a Limiter over a store whose counts the test sets.
 type world struct {
 	t       *testing.T
-	gate    *quota.Gate
+	limiter *quota.Limiter
 	pending int           // the store's answer
 	took    time.Duration // of one count
 	err     error
@@ -27,7 +28,7 @@ func run(t *testing.T, body func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t}
-		w.gate = quota.New(quota.Config{
+		w.limiter = quota.New(quota.Config{
 			Count: func(ctx context.Context, _ store.Namespace, limit int) (int, error) {
 				w.counts++
 				select {
@@ -46,7 +47,7 @@ func run(t *testing.T, body func(w *world)) {
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { defer close(done); w.gate.Run(ctx) }()
+		go func() { defer close(done); w.limiter.Run(ctx) }()
 		body(w)
 		cancel()
 		<-done
@@ -64,7 +65,7 @@ const counted = 60 * time.Millisecond
 func (w *world) admit(ns *store.Namespace, n int) (admitted int, refused *quota.ExceededError) {
 	w.t.Helper()
 	for range n {
-		err := w.gate.Admit(ns)
+		err := w.limiter.Admit(ns)
 		if errors.As(err, &refused) {
 			break
 		}
@@ -181,6 +182,38 @@ func TestCreatesPerSecondAreBounded(t *testing.T) {
 		ns = namespace(store.Quota{CreatesPerSecond: 100}) // the setting was changed
 		w.want(ns, 200, 100, quota.CreatesPerSecond, time.Second)
 		w.want(namespace(store.Quota{}), 1000, 1000, "", 0)
+	})
+}
+
+func TestAChangedQuotaOfPendingTimersIsCountedAgain(t *testing.T) {
+	run(t, func(w *world) {
+		w.pending = 500
+		w.want(namespace(store.Quota{MaxPending: 100}), 1, 1, "", 0)
+		w.want(namespace(store.Quota{MaxPending: 100}), 1, 0, quota.MaxPending, time.Second)
+		raised := namespace(store.Quota{MaxPending: 520})
+		w.want(raised, 1, 1, "", 0)                           // requests a count
+		w.want(raised, 50, 20, quota.MaxPending, time.Second) // 500 exist, not the 100 of the earlier count
+		w.want(namespace(store.Quota{CreatesPerSecond: 1000}), 900, 900, "", 0)
+		w.pending = 0
+		time.Sleep(time.Second)
+		w.want(raised, 520, 520, "", 0) // creates without this quota do not use it
+	})
+}
+
+func TestManyNamespacesAreCountedTogether(t *testing.T) {
+	run(t, func(w *world) {
+		for i := range 1000 {
+			ns := namespace(store.Quota{MaxPending: 100})
+			ns.Name = fmt.Sprint("n", i)
+			if err := w.limiter.Admit(ns); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if w.counts != 1000 {
+			t.Errorf("%d of 1000 namespaces counted within a second", w.counts)
+		}
 	})
 }
 
