@@ -102,7 +102,8 @@ func connectionTLS(query url.Values) (*tls.Config, error) {
 	if err != nil {
 		return nil, timer.Invalid("tls", given["tls"], "true or false")
 	}
-	if _, others := given["tls"]; len(given) == 0 || others && len(given) == 1 && !encrypt {
+	delete(given, "tls")
+	if !encrypt && len(given) == 0 {
 		return nil, nil //nolint:nilnil // no TLS is not an error.
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}

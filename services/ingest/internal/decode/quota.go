@@ -37,10 +37,14 @@ func (f *quotaFields) apply(q store.Quota) store.Quota {
 	if f.null {
 		return store.Quota{}
 	}
-	for field, to := range map[*optional[int]]*int{&f.pending: &q.MaxPending, &f.creates: &q.CreatesPerSecond, &f.payload: &q.MaxPayload} {
-		if n := field.to(0); n != nil {
-			*to = *n
-		}
+	if n := f.pending.to(0); n != nil {
+		q.MaxPending = *n
+	}
+	if n := f.creates.to(0); n != nil {
+		q.CreatesPerSecond = *n
+	}
+	if n := f.payload.to(0); n != nil {
+		q.MaxPayload = *n
 	}
 	return q
 }
