@@ -12,6 +12,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timerbus/timerbus/e2e/internal/natsserver"
 )
 
 // violations collects the violations of rights from the log of a NATS server.
@@ -56,26 +58,8 @@ func startAuthorized(t *testing.T) (of func(user string) string, log *violations
 	if err != nil {
 		t.Fatal(err)
 	}
-	options.Host, options.Port, options.NoSigs = "127.0.0.1", server.RANDOM_PORT, true
-	options.JetStream, options.StoreDir = true, t.TempDir()
-	s, err := server.NewServer(options)
-	if err != nil {
-		t.Fatal(err)
-	}
 	log = &violations{}
-	s.SetLogger(log, false, false)
-	s.Start()
-	t.Cleanup(func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	})
-	if !s.ReadyForConnections(patience) {
-		t.Fatal("the NATS server does not start")
-	}
-	at, err := url.Parse(s.ClientURL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := natsserver.Start(t, options, log)
 	return func(user string) string {
 		u := *at
 		u.User = url.UserPassword(user, user)
@@ -124,7 +108,7 @@ func TestLeastRightsOnNATS(t *testing.T) {
 	if m, err := fired.Next(jetstream.FetchMaxWait(patience)); err != nil || !strings.Contains(string(m.Data()), "by-command") {
 		t.Errorf("the fired event: %v", err)
 	}
-	// Another process of each role takes over what the killed ones own, and removes their commands.
+	// The second scheduler and dispatcher take over from the killed ones.
 	for _, m := range c.members[1:3] {
 		if err := m.Kill(); err != nil {
 			t.Fatal(err)
@@ -136,6 +120,9 @@ func TestLeastRightsOnNATS(t *testing.T) {
 		t.Errorf("the server refused:\n%s", strings.Join(seen, "\n"))
 	}
 
+	if exit, problems := doctor(t, "--store", c.store, "--bus", of("setup")); exit != 0 {
+		t.Errorf("doctor as setup: %d, %+v", exit, problems)
+	}
 	for user, subjects := range map[string][]string{
 		"ingest":      {"timerbus.due.0", "timerbus.fired.0", "$JS.API.STREAM.DELETE.timerbus-commands", "$KV.timerbus-owners.shards.scheduler.0"},
 		"scheduler":   {"timerbus.fired.0", "timerbus.commands", "$JS.API.STREAM.PURGE.timerbus-due", "$KV.timerbus-owners.commands.ingest.0"},

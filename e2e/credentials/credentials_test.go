@@ -4,45 +4,21 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"math/rand/v2"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
 	"github.com/twmb/franz-go/pkg/kfake"
 
+	"github.com/timerbus/timerbus/e2e/internal/natsserver"
 	"github.com/timerbus/timerbus/internal/backend"
 	"github.com/timerbus/timerbus/internal/testcert"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
-
-// natsServer starts a server with JetStream and returns its host and port.
-func natsServer(t *testing.T, o *server.Options) string {
-	t.Helper()
-	o.Host, o.Port, o.JetStream, o.StoreDir, o.NoSigs = "127.0.0.1", server.RANDOM_PORT, true, t.TempDir(), true
-	s, err := server.NewServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	})
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the server does not start")
-	}
-	u, err := url.Parse(s.ClientURL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u.Host
-}
 
 // open opens and closes a bus.
 func open(t *testing.T, bus string) error {
@@ -98,7 +74,7 @@ func must[T any](t *testing.T) func(T, error) T {
 func TestNATSAcceptsNKeys(t *testing.T) {
 	public, _, seed := user(t)
 	_, _, other := user(t)
-	host := natsServer(t, &server.Options{Nkeys: []*server.NkeyUser{{Nkey: public}}})
+	host := natsserver.Start(t, &server.Options{Nkeys: []*server.NkeyUser{{Nkey: public}}}, nil).Host
 	wantCredentials(t, "nats://"+host, "nkey="+seed, "", "nkey="+other)
 	if err := open(t, "nats://"+host+"?nkey="+write(t, "empty", nil)); err == nil || !strings.Contains(err.Error(), "read the NKey in") {
 		t.Errorf("a file without a seed: %v", err)
@@ -126,9 +102,9 @@ func TestNATSAcceptsCredentialsFiles(t *testing.T) {
 		}
 	}
 	must[string](t)(claims.Encode(operator))
-	host := natsServer(t, &server.Options{
+	host := natsserver.Start(t, &server.Options{
 		TrustedOperators: []*jwt.OperatorClaims{claims}, AccountResolver: accounts, SystemAccount: publicOf(system),
-	})
+	}, nil).Host
 	credentials := func(signer nkeys.KeyPair) string {
 		public, pair, _ := user(t)
 		token := must[string](t)(jwt.NewUserClaims(public).Encode(signer))
@@ -158,7 +134,8 @@ func TestBusesAcceptClientCertificates(t *testing.T) {
 	good := ca + "&cert=" + cert + "&key=" + key
 	bad := []string{ca, ca + "&cert=" + otherCert + "&key=" + otherKey, ca + "&cert=" + cert, ca + "&cert=" + cert + "&key=" + otherKey}
 	t.Run("nats", func(t *testing.T) {
-		wantCredentials(t, "nats://"+natsServer(t, &server.Options{TLSConfig: serverTLS(t, authority), TLS: true, TLSVerify: true}), good, bad...)
+		host := natsserver.Start(t, &server.Options{TLSConfig: serverTLS(t, authority), TLS: true, TLSVerify: true}, nil).Host
+		wantCredentials(t, "nats://"+host, good, bad...)
 	})
 	t.Run("kafka", func(t *testing.T) {
 		cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.TLS(serverTLS(t, authority)))

@@ -111,6 +111,7 @@ func tests() []test {
 		getTests(),
 		historyTests(),
 		listTests(),
+		countLiveTests(),
 		positionsTests(),
 		claimTests(),
 		advanceTests(),
