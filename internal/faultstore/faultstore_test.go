@@ -296,6 +296,7 @@ func TestEveryMethodCanFail(t *testing.T) {
 	_, errs["Current"] = s.Current(ctx, []store.Check{{}})
 	_, errs["Finish"] = s.Finish(ctx, 0, []store.Finish{{}})
 	_, errs["Rearm"] = s.Rearm(ctx, 0, []store.Rearm{{}})
+	_, errs["Forget"] = s.Forget(ctx, 0, []store.Forget{{}})
 	_, errs["Purge"] = s.Purge(ctx, 0, 1)
 	_, errs["CreateNamespace"] = s.CreateNamespace(ctx, store.Namespace{})
 	_, errs["GetNamespace"] = s.GetNamespace(ctx, "n")

@@ -178,6 +178,13 @@ func (s *faulty) Rearm(ctx context.Context, now timer.Millis, items []store.Rear
 	})
 }
 
+// Forget implements store.Outcomes.
+func (s *faulty) Forget(ctx context.Context, now timer.Millis, items []store.Forget) ([]error, error) {
+	return batch(ctx, s, "Forget", items, func(ctx context.Context, items []store.Forget) ([]error, error) {
+		return s.inner.Forget(ctx, now, items)
+	})
+}
+
 // Purge implements store.Outcomes.
 func (s *faulty) Purge(ctx context.Context, now timer.Millis, limit int) (int, error) {
 	return write(ctx, s, "Purge", func(ctx context.Context) (int, error) { return s.inner.Purge(ctx, now, limit) })

@@ -50,6 +50,16 @@ type Outcomes interface {
 	// placeholder is written first.
 	Rearm(ctx context.Context, now timer.Millis, items []Rearm) ([]Written, error)
 
+	// Forget removes finished timers before they expire: of each item, the final outcome (done or dead) of the generation
+	// and the generation's earlier attempts. It never changes a live row, so a timer that was re-armed or created again
+	// stays. Item answers: nil, ErrNotFound (history has no unexpired final outcome of this generation) or ErrConflict
+	// (the outcome has an outbox entry, so its event is not published yet (I14); nothing is removed).
+	//
+	// PostgreSQL: a SELECT of the final outcomes and a DELETE by (shard, uuid, generation) in one transaction. DynamoDB: a
+	// Query of the generation and a DeleteItem for each attempt, the final one last. If a later one fails, the item's
+	// answer is ErrOutcomeUnknown, and a repetition removes the remaining ones.
+	Forget(ctx context.Context, now timer.Millis, items []Forget) ([]error, error)
+
 	// Purge removes history that expired at now, at most limit rows, except rows that have an outbox entry. It returns
 	// how many rows it removed.
 	//
@@ -179,4 +189,10 @@ type Rearm struct {
 	Revision     timer.Revision
 	ExecuteAt    timer.Millis
 	IfGeneration timer.Generation // 0: any
+}
+
+// Forget is one item of Outcomes.Forget.
+type Forget struct {
+	Ref        Ref
+	Generation timer.Generation
 }

@@ -33,7 +33,7 @@ const (
 // Reach probes only while a call is slow and after one has failed, because some stores charge for reads. So a process
 // that makes no calls does not notice that it cannot reach the store.
 //
-// Reach watches only the calls of schedulers and dispatchers: Shards, Outcomes without Rearm, and reads of Namespaces.
+// Reach watches only the calls of schedulers and dispatchers: Shards, Outcomes without Rearm and Forget, and reads of Namespaces.
 // It forwards other calls without cancelling or refusing them. A nil *Reach represents a store that is never lost.
 type Reach struct {
 	Store

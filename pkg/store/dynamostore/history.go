@@ -85,12 +85,19 @@ func newestFirst(a, b store.HistoryEntry) int {
 func (s *Store) historyOf(
 	ctx context.Context, ref store.Ref, in dynamodb.QueryInput, values item, visit func(entry, item) error,
 ) error {
+	return s.historyUnder(ctx, ref, historyPrefix+ref.UUID.String()+"#", in, values, visit)
+}
+
+// historyUnder is historyOf for the items whose sort keys begin with a prefix.
+func (s *Store) historyUnder(
+	ctx context.Context, ref store.Ref, prefix string, in dynamodb.QueryInput, values item, visit func(entry, item) error,
+) error {
 	in.TableName = &s.options.History
 	in.KeyConditionExpression = aws.String("#shard_id = :shard AND begins_with(#sk, :timer)")
 	in.ExpressionAttributeNames = names(
 		*in.KeyConditionExpression, aws.ToString(in.FilterExpression), aws.ToString(in.ProjectionExpression))
 	values[":shard"] = number(int64(ref.Shard))
-	values[":timer"] = text(historyPrefix + ref.UUID.String() + "#")
+	values[":timer"] = text(prefix)
 	in.ExpressionAttributeValues = values
 	for {
 		page, err := s.query(ctx, &in)

@@ -58,7 +58,12 @@ func historyKey(ref store.Ref, generation timer.Generation, attempt timer.Attemp
 
 // historySort is computed from the unique key of an attempt, so that a condition on the item can enforce it.
 func historySort(u timer.UUID, generation timer.Generation, attempt timer.Attempt) string {
-	return fmt.Sprintf("%s%s#%016x#%08x", historyPrefix, u, uint64(generation), uint32(attempt))
+	return generationSort(u, generation) + fmt.Sprintf("%08x", uint32(attempt))
+}
+
+// generationSort is the beginning of the sort keys of a generation's history.
+func generationSort(u timer.UUID, generation timer.Generation) string {
+	return fmt.Sprintf("%s%s#%016x#", historyPrefix, u, uint64(generation))
 }
 
 // instantWidth is the length of timeText's results.

@@ -151,6 +151,52 @@ func (s *Store) History(ctx context.Context, now timer.Millis, ref store.Ref, li
 	return out, nil
 }
 
+// Forget implements store.Outcomes.
+func (s *Store) Forget(ctx context.Context, now timer.Millis, items []store.Forget) ([]error, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	if err := s.lock(ctx, "forget timers"); err != nil {
+		return nil, err
+	}
+	defer s.db.mu.Unlock()
+	out := make([]error, len(items))
+	for i := range items {
+		out[i] = s.db.forgetTimer(now, &items[i])
+	}
+	return out, nil
+}
+
+func (db *Database) forgetTimer(now timer.Millis, item *store.Forget) error {
+	sh := db.shards[item.Ref.Shard]
+	if sh == nil {
+		return store.ErrNotFound
+	}
+	var end *historyRow
+	var gone []*historyRow
+	for k, h := range sh.history.before(endOf(item.Ref.UUID)) {
+		if k.uuid != item.Ref.UUID {
+			break
+		}
+		if k.generation == item.Generation {
+			gone = append(gone, h)
+		}
+		if k.generation == item.Generation && listed(h) && !h.expired(now) {
+			end = h
+		}
+	}
+	switch {
+	case end == nil:
+		return store.ErrNotFound
+	case end.mark.set:
+		return store.ErrConflict
+	}
+	for _, h := range gone {
+		db.forget(h)
+	}
+	return nil
+}
+
 // Purge implements store.Outcomes. It removes rows in the order in which they expired.
 func (s *Store) Purge(ctx context.Context, now timer.Millis, limit int) (int, error) {
 	if err := s.lock(ctx, "purge history"); err != nil {

@@ -2,7 +2,10 @@ package mysqlstore
 
 import (
 	"context"
+	"database/sql"
+	"slices"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -53,6 +56,53 @@ func (s *Store) Rearm(ctx context.Context, now timer.Millis, items []store.Rearm
 			out[i] = l.slots[items[i].Ref].Rearm(now, &items[i])
 		}
 		return l.flush(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+const ofGeneration = " STRAIGHT_JOIN history h ON h.shard_id = k.s AND h.uuid = k.u AND h.generation = k.a"
+
+// Forget implements store.Outcomes.
+func (s *Store) Forget(ctx context.Context, now timer.Millis, items []store.Forget) ([]error, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	sorted := slices.SortedFunc(slices.Values(items), func(a, b store.Forget) int { return compareRefs(a.Ref, b.Ref) })
+	var out []error
+	err := s.write(ctx, "forget timers", func(c *conn) error {
+		ends := make(map[store.Forget]bool, len(items))
+		for some := range slices.Chunk(sorted, maxRows) {
+			args := make([]any, 0, 4*len(some)+1)
+			for i, item := range some {
+				args = append(args, i, int64(item.Ref.Shard), uuidOf(item.Ref.UUID), int64(item.Generation))
+			}
+			err := c.each(ctx, func(rows *sql.Rows) error {
+				var place int
+				var marked bool
+				err := rows.Scan(&place, &marked)
+				ends[some[place]] = marked
+				return err
+			}, "SELECT k.p, h.marked_at IS NOT NULL FROM "+list(len(some), "p", "s", "u", "a")+ofGeneration+
+				" WHERE "+unexpiredEnd+" FOR UPDATE", append(args, int64(now))...)
+			if err != nil {
+				return err
+			}
+		}
+		var gone []store.Forget
+		out, gone = engine.Forget(items, ends)
+		for some := range slices.Chunk(gone, maxRows) {
+			args := make([]any, 0, 3*len(some))
+			for _, item := range some {
+				args = append(args, int64(item.Ref.Shard), uuidOf(item.Ref.UUID), int64(item.Generation))
+			}
+			if _, err := c.exec(ctx, "DELETE h FROM "+list(len(some), "s", "u", "a")+ofGeneration, args...); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -79,6 +79,11 @@ func plans() []plan {
 		{what: "Outbox: dead", statement: shared("dead_outbox"), through: []string{`marked_at_idx on timer_history_`}},
 		{what: "RemoveFromOutbox: parked", statement: unmarkParked, through: []string{byKey}},
 		{what: "RemoveFromOutbox: dead", statement: unmarkDead, through: []string{inHistory}},
+		{
+			what: "Forget: final outcomes", statement: selectFinal, through: []string{`generation_\w+ on timer_history_`},
+			mayFilter: "the attempts of one generation are few",
+		},
+		{what: "Forget", statement: deleteGeneration, through: []string{`generation_\w+ on timer_history_`}},
 		{what: "Purge", statement: deleteExpired, through: []string{`timer_history_default_expiry`}},
 		{what: "Purge: dead timers", statement: deleteExpiredDead, through: []string{`timer_history_dead_expiry`}},
 		{what: "Purge: rows in the way of a day", statement: dayIsTaken, through: []string{`timer_history_default_expiry`, `timer_history_default_marked_at_idx`}},

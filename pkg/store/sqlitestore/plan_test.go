@@ -51,6 +51,8 @@ func plans() []plan {
 		{name: "Outbox: dead", query: shared["dead_outbox"].SQL, through: []string{"history_marked (marked_at>? AND marked_at<?)"}},
 		{name: "RemoveFromOutbox: parked", query: unmarkParked, through: []string{throughKey}},
 		{name: "RemoveFromOutbox: dead", query: unmarkDead, through: []string{"history_key (shard=? AND uuid=? AND generation=? AND attempt=?)"}},
+		{name: "Forget: final outcome", query: selectFinal, through: []string{"history_key (shard=? AND uuid=? AND generation=?)"}},
+		{name: "Forget", query: deleteGeneration, through: []string{"history_key (shard=? AND uuid=? AND generation=?)"}},
 		{name: "Purge", query: deleteExpired, through: []string{"history_expiry (expires_at<?)"}},
 		{name: "Claim", query: upsertClaim},
 		{name: "Release", query: releaseClaim},

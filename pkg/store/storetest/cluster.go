@@ -118,6 +118,7 @@ func (w *world) everyCall() map[string]error {
 	_, calls["Current"] = s.Current(w.ctx, []store.Check{{Ref: ref}})
 	_, calls["Finish"] = s.Finish(w.ctx, w.now, []store.Finish{{Ref: ref, Kind: store.FinishDone, If: store.Guard{Revision: 1}}})
 	_, calls["Rearm"] = s.Rearm(w.ctx, w.now, []store.Rearm{{Ref: ref}})
+	_, calls["Forget"] = s.Forget(w.ctx, w.now, []store.Forget{{Ref: ref, Generation: 1}})
 	_, calls["Purge"] = s.Purge(w.ctx, w.now, 1)
 	_, calls["CreateNamespace"] = s.CreateNamespace(w.ctx, store.Namespace{Name: "late", Shards: shard.Block{Count: 1}})
 	_, calls["GetNamespace"] = s.GetNamespace(w.ctx, w.ns.Name)

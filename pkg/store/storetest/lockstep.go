@@ -128,6 +128,7 @@ func (l *lockstep) act() {
 		{"release", 2, l.releaseSome},
 		{"remove from outbox", 4, l.publishSome},
 		{"list", 5, l.listSome},
+		{"forget", 4, l.forgetSome},
 		{"purge", 2, l.purgeSome},
 		{"reopen", 1, l.reopen},
 	}

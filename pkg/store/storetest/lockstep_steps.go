@@ -100,6 +100,24 @@ func (l *lockstep) rearmSome() {
 	l.same("rearm", comparableWrites(got), comparableWrites(want))
 }
 
+// forgetSome forgets generations that history has, and others.
+func (l *lockstep) forgetSome() {
+	var items []store.Forget
+	for range 1 + l.random.IntN(3) {
+		_, _, ref := l.anyTimer()
+		item := store.Forget{Ref: ref, Generation: timer.Generation(l.earlierRevision(ref))}
+		if past, _ := l.reference.History(l.ctx, l.now, ref, 10); len(past) > 0 && l.chance(80) {
+			item.Generation = past[l.random.IntN(len(past))].Generation
+		}
+		items = append(items, item)
+	}
+	l.asked(items)
+	got, err := l.engine().Forget(l.ctx, l.now, items)
+	want, wantErr := l.reference.Forget(l.ctx, l.now, items)
+	l.same("forget: error", kindOf(err), kindOf(wantErr))
+	l.same("forget", kindsOf(got), kindsOf(want))
+}
+
 // comparableDue is a shard's answer to Due. If it is fenced, only Err is set.
 type comparableDue struct {
 	Err       string

@@ -122,6 +122,7 @@ func tests() []test {
 		currentTests(),
 		finishTests(),
 		rearmTests(),
+		forgetTests(),
 		purgeTests(),
 		namespaceTests(),
 		apiKeyTests(),
