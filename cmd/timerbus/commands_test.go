@@ -189,6 +189,19 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			[]string{`"applied": 1`},
 			"",
 		},
+		"purge": {
+			[]string{"timer", "purge", "-n", "shop", "--status", "dead", "--due-before", "2021-01-01T00:00:00Z", "--yes"},
+			200, `{"matched":3,"applied":2,"late":0,"skipped":1}`, "timers/purge-matching",
+			`{"dueBefore":"2021-01-01T00:00:00.000Z","limit":500,"namespace":"shop","status":"dead"}`,
+			[]string{"2 timers purged, 1 skipped that were removed meanwhile or whose event is not published yet\n"},
+			"",
+		},
+		"dry run of a purge": {
+			[]string{"timer", "purge", "--status", "done", "--dry-run"},
+			200, `{"timers":[` + aTimer + `]}`, "timers/list", `{"limit":1000,"namespace":"default","status":"done"}`,
+			[]string{"1 timer in namespace default, with status done would be purged\n"},
+			"",
+		},
 		"dry run": {
 			[]string{"timer", "delete", "--matching", "--status", "parked", "--dry-run"},
 			200, `{"timers":[` + aTimer + `,` + aTimer + `]}`, "timers/list", `{"limit":1000,"namespace":"default","status":"parked"}`,

@@ -77,7 +77,7 @@ func (p *program) timerCommand() *cobra.Command {
 	t := &timerCommands{program: p}
 	c := group("timer", "Create, show, change and delete timers",
 		t.create(), t.get(), t.update(), t.delete(), t.retry(), t.list(), t.history(), t.watch(),
-		t.batchCreate(), t.batchDelete(), t.reschedule())
+		t.batchCreate(), t.batchDelete(), t.reschedule(), t.purge())
 	t.remote.flags(c)
 	c.PersistentFlags().StringVarP(&t.namespace, "namespace", "n", "default", "namespace")
 	t.completeNamespaces(c, "namespace")

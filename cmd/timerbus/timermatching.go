@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,6 +110,7 @@ type change struct {
 	json   bool
 	verb   string // "delete"
 	done   string // "deleted"
+	why    string // reason for skipped timers; empty if they were deleted or changed
 	walk   func(context.Context, func(client.MatchingTotal)) (client.MatchingTotal, error)
 }
 
@@ -201,7 +203,7 @@ func (m *change) printTotal(total *client.MatchingTotal) error {
 		text += fmt.Sprintf(" (earlier deliveries of %s may have gone out)", thousands(total.Late))
 	}
 	if total.Skipped > 0 {
-		text += fmt.Sprintf(", %s skipped that were deleted or changed meanwhile", thousands(total.Skipped))
+		text += fmt.Sprintf(", %s skipped that %s", thousands(total.Skipped), cmp.Or(m.why, "were deleted or changed meanwhile"))
 	}
 	_, err := fmt.Fprintln(m.stdout, text)
 	return err

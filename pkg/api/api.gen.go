@@ -715,6 +715,28 @@ type PageLimit = int
 // large 1024 (below 10,000,000), xlarge 4096 (below 100,000,000).
 type Preset string
 
+// PurgeMatchingRequest A timer must match all given filters.
+type PurgeMatchingRequest struct {
+	// CorrelationID The exact correlation id.
+	CorrelationID CorrelationIDFilter `json:"correlationId,omitempty,omitzero"`
+
+	// Cursor The `nextCursor` of the previous page, of the same kind of request.
+	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
+
+	// DueBefore Selects `executeAt` before this instant.
+	DueBefore Instant `json:"dueBefore,omitempty,omitzero"`
+
+	// DueFrom Selects `executeAt` from this instant on.
+	DueFrom Instant `json:"dueFrom,omitempty,omitzero"`
+
+	// Limit How many timers one request reads; by default 100.
+	Limit PageLimit `json:"limit,omitempty,omitzero"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+	Status    Status        `json:"status"`
+}
+
 // RescheduleMatchingRequest A timer must match all given filters; at least one in addition to `namespace` is required. Exactly one of
 // `executeAt`, `executeIn` and `shiftBy` is required.
 type RescheduleMatchingRequest struct {
@@ -1252,6 +1274,9 @@ type GetTimerHistoryJSONRequestBody = TimerHistoryRequest
 // ListTimersJSONRequestBody defines body for ListTimers for application/json ContentType.
 type ListTimersJSONRequestBody = ListTimersRequest
 
+// PurgeMatchingTimersJSONRequestBody defines body for PurgeMatchingTimers for application/json ContentType.
+type PurgeMatchingTimersJSONRequestBody = PurgeMatchingRequest
+
 // RescheduleMatchingTimersJSONRequestBody defines body for RescheduleMatchingTimers for application/json ContentType.
 type RescheduleMatchingTimersJSONRequestBody = RescheduleMatchingRequest
 
@@ -1317,6 +1342,9 @@ type ServerInterface interface {
 	// ListTimers List a namespace's timers, page by page
 	// (POST /api/v1/timers/list)
 	ListTimers(w http.ResponseWriter, r *http.Request)
+	// PurgeMatchingTimers Remove the dead or done timers that a filter selects from history, page by page
+	// (POST /api/v1/timers/purge-matching)
+	PurgeMatchingTimers(w http.ResponseWriter, r *http.Request)
 	// RescheduleMatchingTimers Reschedule the timers that a filter selects, page by page
 	// (POST /api/v1/timers/reschedule-matching)
 	RescheduleMatchingTimers(w http.ResponseWriter, r *http.Request)
@@ -1587,6 +1615,20 @@ func (siw *ServerInterfaceWrapper) ListTimers(w http.ResponseWriter, r *http.Req
 	handler.ServeHTTP(w, r)
 }
 
+// PurgeMatchingTimers operation middleware
+func (siw *ServerInterfaceWrapper) PurgeMatchingTimers(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PurgeMatchingTimers(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // RescheduleMatchingTimers operation middleware
 func (siw *ServerInterfaceWrapper) RescheduleMatchingTimers(w http.ResponseWriter, r *http.Request) {
 
@@ -1822,6 +1864,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/get", wrapper.GetTimer)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/history", wrapper.GetTimerHistory)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/list", wrapper.ListTimers)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/purge-matching", wrapper.PurgeMatchingTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/reschedule-matching", wrapper.RescheduleMatchingTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/retry", wrapper.RetryTimer)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/retry-matching", wrapper.RetryMatchingTimers)

@@ -5,8 +5,8 @@ import "context"
 // MatchingTotal is the total over the pages of a filter that were processed.
 type MatchingTotal struct {
 	Pages int
-	// Matched timers were selected by the filter. Applied counts the timers that were deleted, rescheduled or armed
-	// again, and Late those of them whose earlier delivery may have gone out. Skipped timers were deleted or changed
+	// Matched timers were selected by the filter. Applied counts the timers that were deleted, rescheduled, armed
+	// again or purged, and Late those of them whose earlier delivery may have gone out. Skipped timers were deleted or changed
 	// before they could be written, and no longer match.
 	Matched, Applied, Late, Skipped int
 	// Cursor is where to continue: after an error, pass it to the next call.
@@ -68,6 +68,23 @@ func (c *Client) RetryAllMatching(
 	return walk(r.Cursor, progress, func(cursor string) (MatchingPage, error) {
 		r.Cursor = cursor
 		return c.RetryMatching(ctx, r)
+	})
+}
+
+// PurgeMatching removes the dead or done timers on one page of a filter from history. A page may be sent again, as with
+// DeleteMatching.
+func (c *Client) PurgeMatching(ctx context.Context, r PurgeMatchingRequest) (MatchingPage, error) {
+	return c.matching(ctx, "timers/purge-matching", true, r)
+}
+
+// PurgeAllMatching is PurgeMatching over all pages, as DeleteAllMatching. Skipped timers are those whose event is not
+// published yet.
+func (c *Client) PurgeAllMatching(
+	ctx context.Context, r PurgeMatchingRequest, progress func(MatchingTotal),
+) (MatchingTotal, error) {
+	return walk(r.Cursor, progress, func(cursor string) (MatchingPage, error) {
+		r.Cursor = cursor
+		return c.PurgeMatching(ctx, r)
 	})
 }
 

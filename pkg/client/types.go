@@ -35,6 +35,8 @@ type (
 	RescheduleMatchingRequest = api.RescheduleMatchingRequest
 	// RetryMatchingRequest selects dead or parked timers to arm again.
 	RetryMatchingRequest = api.RetryMatchingRequest
+	// PurgeMatchingRequest selects dead or done timers to remove from history.
+	PurgeMatchingRequest = api.PurgeMatchingRequest
 	// MatchingPage is the result for one page of such a selection.
 	MatchingPage = api.MatchingPage
 	// RetryTimerRequest arms a dead or parked timer again.

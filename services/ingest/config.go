@@ -25,6 +25,7 @@ type Store interface {
 	store.Timers
 	store.Namespaces
 	Rearm(ctx context.Context, now timer.Millis, items []store.Rearm) ([]store.Written, error)
+	Forget(ctx context.Context, now timer.Millis, items []store.Forget) ([]error, error)
 	Inspect(ctx context.Context, shards []shard.ID) ([]store.ShardState, error)
 	Ping(ctx context.Context) error
 }

@@ -22,7 +22,7 @@ import (
 // DeleteMatchingTimers implements api.ServerInterface.
 func (h *handler) DeleteMatchingTimers(w http.ResponseWriter, r *http.Request) {
 	h.serveMatching(w, r, decode.ReadDeleteMatching,
-		func(ctx context.Context, m *decode.Matching, _ timer.Millis, found []timer.Timer) ([]written, error) {
+		func(ctx context.Context, m *decode.Matching, _ origin, found []timer.Timer) ([]written, error) {
 			return h.changeAll(ctx, m, found, func(*timer.Timer) command { return command{verb: event.VerbDelete} })
 		})
 }
@@ -30,9 +30,9 @@ func (h *handler) DeleteMatchingTimers(w http.ResponseWriter, r *http.Request) {
 // RescheduleMatchingTimers implements api.ServerInterface.
 func (h *handler) RescheduleMatchingTimers(w http.ResponseWriter, r *http.Request) {
 	h.serveMatching(w, r, decode.ReadRescheduleMatching,
-		func(ctx context.Context, m *decode.Matching, received timer.Millis, found []timer.Timer) ([]written, error) {
+		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
 			return h.changeAll(ctx, m, found, func(t *timer.Timer) command {
-				at := min(max(m.When.For(t.ExecuteAt, received), timer.MinMillis), timer.MaxMillis)
+				at := min(max(m.When.For(t.ExecuteAt, from.received), timer.MinMillis), timer.MaxMillis)
 				return command{verb: event.VerbUpdate, patch: timer.Patch{ExecuteAt: &at}}
 			})
 		})
@@ -41,16 +41,59 @@ func (h *handler) RescheduleMatchingTimers(w http.ResponseWriter, r *http.Reques
 // RetryMatchingTimers implements api.ServerInterface.
 func (h *handler) RetryMatchingTimers(w http.ResponseWriter, r *http.Request) {
 	h.serveMatching(w, r, decode.ReadRetryMatching,
-		func(ctx context.Context, m *decode.Matching, received timer.Millis, found []timer.Timer) ([]written, error) {
+		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
 			items := make([]store.Rearm, len(found))
 			for i := range found {
 				items[i] = store.Rearm{
 					Ref: refOf(&m.Query.Namespace, found[i].ID), Revision: h.cfg.Revisions.Next(),
-					ExecuteAt: m.When.For(found[i].ExecuteAt, received), IfGeneration: found[i].Generation,
+					ExecuteAt: m.When.For(found[i].ExecuteAt, from.received), IfGeneration: found[i].Generation,
 				}
 			}
 			return h.redriveAll(ctx, items)
 		})
+}
+
+// PurgeMatchingTimers implements api.ServerInterface.
+func (h *handler) PurgeMatchingTimers(w http.ResponseWriter, r *http.Request) {
+	h.serveMatching(w, r, decode.ReadPurgeMatching,
+		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
+			all, failed := h.forgetAll(ctx, &m.Query.Namespace, found)
+			h.audit(from, "timers purged", "namespace", m.Namespace, "status", string(m.Query.Status),
+				"matched", len(found), "applied", applied(all), "failed", failed.count)
+			return failed.of(all)
+		})
+}
+
+// forgetAll removes finished timers from history, maxWritten at a time.
+func (h *handler) forgetAll(ctx context.Context, ns *store.Namespace, found []timer.Timer) ([]written, failures) {
+	out := make([]written, len(found))
+	var failed failures
+	for from := 0; from < len(found); from += maxWritten {
+		some := found[from:min(from+maxWritten, len(found))]
+		items := make([]store.Forget, len(some))
+		for i := range some {
+			items[i] = store.Forget{Ref: refOf(ns, some[i].ID), Generation: some[i].Generation}
+		}
+		now, err := h.writeNow()
+		var errs []error
+		if err == nil {
+			errs, err = h.cfg.Store.Forget(ctx, now, items)
+			err = commit.ContractError(err, len(errs), len(items))
+		}
+		if err != nil { // an error of the whole call; the rest is not tried
+			failed.add(err, len(found)-from)
+			break
+		}
+		for i, err := range errs {
+			switch {
+			case err == nil:
+				out[from+i] = written{applied: true, inTime: true}
+			case !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConflict):
+				failed.add(err, 1)
+			}
+		}
+	}
+	return out, failed
 }
 
 // redriveAll redrives timers, maxWritten at a time.
@@ -78,10 +121,20 @@ func (h *handler) redriveAll(ctx context.Context, items []store.Rearm) ([]writte
 // written is the result of one timer of a page.
 type written struct{ applied, inTime bool }
 
+func applied(all []written) int {
+	n := 0
+	for _, one := range all {
+		if one.applied {
+			n++
+		}
+	}
+	return n
+}
+
 // serveMatching lists a page and calls write to change its timers.
 func (h *handler) serveMatching(
 	w http.ResponseWriter, r *http.Request, read func(body []byte) (decode.Matching, error),
-	write func(ctx context.Context, m *decode.Matching, received timer.Millis, found []timer.Timer) ([]written, error),
+	write func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error),
 ) {
 	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		m, err := read(body)
@@ -106,14 +159,12 @@ func (h *handler) serveMatching(
 			if err := from.requireCertain(); err != nil {
 				return answer{}, err
 			}
-			all, err := write(ctx, &m, from.received, page.Timers)
+			all, err := write(ctx, &m, from, page.Timers)
 			if err != nil {
 				return answer{}, err
 			}
+			result.Applied = applied(all)
 			for _, one := range all {
-				if one.applied {
-					result.Applied++
-				}
 				if one.applied && !one.inTime {
 					result.Late++
 				}
@@ -207,12 +258,7 @@ func (f *failures) of(all []written) ([]written, error) {
 	if f.count == 0 {
 		return all, nil
 	}
-	applied := 0
-	for _, one := range all {
-		if one.applied {
-			applied++
-		}
-	}
+	applied := applied(all)
 	if applied == 0 && !f.unknown {
 		return nil, f.worst
 	}

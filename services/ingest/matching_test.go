@@ -135,6 +135,10 @@ func TestMatchingIsRefused(t *testing.T) {
 		{"retry-matching", `{"namespace":"default","correlationId":"x"}`, `status: nothing is not accepted: want parked or dead`},
 		{"retry-matching", `{"namespace":"default","status":"done"}`, `status: "done" is not accepted: want one of parked, dead`},
 		{"retry-matching", `{"namespace":"default","status":"dead","executeIn":"1s","executeAt":"2030-01-01T00:00:00Z"}`, `executeIn: 1s is not accepted: want only one of executeAt and executeIn`},
+		{"purge-matching", `{"namespace":"default","correlationId":"x"}`, `status: nothing is not accepted: want dead or done`},
+		{"purge-matching", `{"namespace":"default","status":"parked"}`, `status: "parked" is not accepted: want one of dead, done`},
+		{"purge-matching", `{"status":"dead"}`, `namespace: nothing is not accepted: want the namespace of the timers`},
+		{"purge-matching", `{"namespace":"default","status":"dead","executeIn":"1h"}`, `executeIn: "1h" is not accepted: want only the fields namespace, status, correlationId, dueFrom, dueBefore, limit, cursor`},
 	} {
 		if got := w.post("timers/"+c.path, c.body).must(t, http.StatusBadRequest).field("message"); got != c.want {
 			t.Errorf("%s %s\n got %v\nwant %s", c.path, c.body, got, c.want)

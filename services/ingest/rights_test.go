@@ -28,6 +28,7 @@ var routes = map[string]struct {
 	"timers/delete-matching":     {access.Write, `{"namespace":"%s","correlationId":"c"}`},
 	"timers/reschedule-matching": {access.Write, `{"namespace":"%s","correlationId":"c","executeIn":"1h"}`},
 	"timers/retry-matching":      {access.Write, `{"namespace":"%s","status":"dead"}`},
+	"timers/purge-matching":      {access.Write, `{"namespace":"%s","status":"dead"}`},
 	"timers/batch-create":        {access.Write, `{"timers":[{"namespace":"%s","id":"a","executeIn":"1h"}]}`},
 	"timers/batch-delete":        {access.Write, `{"timers":[{"namespace":"%s","id":"a"}]}`},
 	"namespaces/create":          {access.Admin, `{"name":"%s"}`},

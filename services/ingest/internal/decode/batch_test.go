@@ -73,7 +73,7 @@ func FuzzDecodeMany(f *testing.F) {
 				explained(t, item, err)
 			}
 		}
-		for _, read := range []func([]byte) (Matching, error){ReadDeleteMatching, ReadRescheduleMatching, ReadRetryMatching} {
+		for _, read := range []func([]byte) (Matching, error){ReadDeleteMatching, ReadRescheduleMatching, ReadRetryMatching, ReadPurgeMatching} {
 			m, err := read(body)
 			explained(t, body, err)
 			if err == nil && (m.Namespace == "" || m.Query.Limit < 1 || m.Query.Limit > MaxLimit) {

@@ -84,6 +84,15 @@ func ReadRetryMatching(body []byte) (Matching, error) {
 	return m, err
 }
 
+// ReadPurgeMatching decodes the body of a purge by filter.
+func ReadPurgeMatching(body []byte) (Matching, error) {
+	m, err := readMatching(body, listNames, timer.StatusDead, timer.StatusDone)
+	if err == nil && m.Query.Status == "" {
+		err = timer.Invalid("status", missing{}, "dead or done")
+	}
+	return m, err
+}
+
 // ReadRetry decodes the body of a retry.
 func ReadRetry(body []byte) (Rearm, error) {
 	var r Rearm
