@@ -216,6 +216,14 @@ func (s *faulty) UpdateNamespace(ctx context.Context, ns store.Namespace) (store
 	})
 }
 
+// DeleteNamespace implements store.Namespaces.
+func (s *faulty) DeleteNamespace(ctx context.Context, name string, version int64) error {
+	_, err := write(ctx, s, "DeleteNamespace", func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, s.inner.DeleteNamespace(ctx, name, version)
+	})
+	return err
+}
+
 // Init implements store.Cluster.
 func (s *faulty) Init(ctx context.Context, want store.Identity) (store.Identity, error) {
 	return write(ctx, s, "Init", func(ctx context.Context) (store.Identity, error) { return s.inner.Init(ctx, want) })

@@ -86,7 +86,7 @@ func (d *Directory) refresh(ctx context.Context) error {
 	// A namespace that was learned while the list was read may be newer than the list, or missing from it. One that was
 	// learned before is not newer, even if it has a larger version: a failover of the store may have lost a write.
 	for name, known := range d.byName {
-		if listed, ok := byName[name]; known.read > began && (!ok || known.Version > listed.Version) {
+		if listed, ok := byName[name]; known.read > began && (!ok || newer(known.Namespace, listed.Namespace)) {
 			byName[name] = known
 		}
 	}
@@ -132,13 +132,17 @@ func (d *Directory) learn(ns *Namespace) *Namespace {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	old, known := d.byName[ns.Name]
-	if known && old.Version > ns.Version {
+	if known && newer(old.Namespace, ns) {
 		return old.Namespace
 	}
 	d.reads++
 	d.byName[ns.Name] = entry{ns, d.reads}
 	// All returns this slice to callers, so it is never changed.
 	d.byBase = slices.Clone(d.byBase)
+	if known && old.Shards != ns.Shards { // it was deleted, and created again
+		d.byBase = slices.DeleteFunc(d.byBase, func(other *Namespace) bool { return other == old.Namespace })
+		known = false
+	}
 	at, _ := slices.BinarySearchFunc(d.byBase, ns, byBlock)
 	if known {
 		d.byBase[at] = ns
@@ -147,6 +151,15 @@ func (d *Directory) learn(ns *Namespace) *Namespace {
 		d.layout++
 	}
 	return ns
+}
+
+// newer reports whether state a of a namespace is newer than state b. A namespace that was deleted and created again has a
+// later block, and starts at version 1.
+func newer(a, b *Namespace) bool {
+	if a.Shards.Base != b.Shards.Base {
+		return a.Shards.Base > b.Shards.Base
+	}
+	return a.Version > b.Version
 }
 
 // OfShard returns the namespace that a shard belongs to, or nil. The caller must not change it.

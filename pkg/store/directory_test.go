@@ -352,3 +352,53 @@ func TestDirectoryLayoutChangesWithTheShards(t *testing.T) {
 	source.all = append(source.all, made, namespace("e", 36, 1))
 	step("a namespace made elsewhere", true, refresh)
 }
+
+// TestDirectoryOfANamespaceThatIsCreatedAgain: the new namespace replaces the deleted one, although its version is smaller.
+func TestDirectoryOfANamespaceThatIsCreatedAgain(t *testing.T) {
+	namespace := func(name string, base shard.ID, version int64) store.Namespace {
+		return store.Namespace{Name: name, Shards: shard.Block{Base: base, Count: 2}, Version: version}
+	}
+	first, other, updated, again := namespace("a", 0, 1), namespace("b", 2, 1), namespace("a", 0, 2), namespace("a", 4, 1)
+	source := &shelf{all: []store.Namespace{updated, other}}
+	d := store.NewDirectory(source)
+	if err := d.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	source.all = []store.Namespace{again, other}
+	layout := d.Layout()
+	wantAgain := func(what string) {
+		t.Helper()
+		if got, err := d.Lookup(t.Context(), "a"); err != nil || *got != again {
+			t.Errorf("%s: %+v, %v, want %+v", what, got, err, again)
+		}
+		for id, want := range map[shard.ID]string{
+			first.Shards.Base: "", first.Shards.Base + 1: "", other.Shards.Base: "b", again.Shards.Base: "a", again.Shards.Base + 1: "a",
+		} {
+			got := ""
+			if ns := d.OfShard(id); ns != nil {
+				got = ns.Name
+			}
+			if got != want {
+				t.Errorf("%s: shard %s belongs to %q, want %q", what, id, got, want)
+			}
+		}
+		if len(d.All()) != 2 || d.Layout() == layout {
+			t.Errorf("%s: %d namespaces, layout %d as before", what, len(d.All()), d.Layout())
+		}
+	}
+	d.Learn(again)
+	wantAgain("learned")
+	d.Learn(updated)
+	wantAgain("after an earlier state")
+	if err := d.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantAgain("refreshed")
+	source.all = []store.Namespace{other}
+	if err := d.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Lookup(t.Context(), "a"); !errors.Is(err, store.ErrNotFound) || d.OfShard(again.Shards.Base) != nil {
+		t.Errorf("after the deletion: %v, %v", err, d.OfShard(again.Shards.Base))
+	}
+}

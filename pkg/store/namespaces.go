@@ -26,6 +26,15 @@ type Namespaces interface {
 	//
 	// PostgreSQL and SQLite: UPDATE … WHERE name AND version. DynamoDB: a condition on the attribute.
 	UpdateNamespace(ctx context.Context, ns Namespace) (Namespace, error)
+	// DeleteNamespace removes a namespace and the claims of its shards, if its present Version equals the given one;
+	// otherwise it returns ErrConflict and changes nothing. If there is no such namespace, it returns ErrNotFound. Its block
+	// is never allocated again: a namespace that is created later with the name gets another block. The caller makes sure
+	// that the namespace has no timers and that no process writes any. Remaining history is removed by Purge.
+	//
+	// PostgreSQL and SQLite: one transaction that also stores the end of the highest removed block. DynamoDB: a conditional
+	// DeleteItem, and then one for each shard's record. If one of these fails, the answer is ErrOutcomeUnknown and records
+	// may remain, which nothing reads.
+	DeleteNamespace(ctx context.Context, name string, version int64) error
 }
 
 // Namespace is the scope of timer ids, a tenant, and the unit of configuration.
@@ -109,6 +118,8 @@ type Settings struct {
 	EventTopics timer.TopicPatterns
 	// Quota bounds the creates of timers. Ingest enforces it.
 	Quota Quota
+	// DeletingSince, if not 0, marks a namespace that is being deleted, and is the time of the mark.
+	DeletingSince timer.Millis
 }
 
 // Limits of Settings.HistoryRetention and Settings.DeadRetention, and their defaults.

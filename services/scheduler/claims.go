@@ -86,11 +86,31 @@ func (o *session) lookForShards(now timer.Millis) {
 	if layout == o.layout && len(o.fencedAt) == 0 {
 		return
 	}
+	o.giveUpDeleted()
 	missing := len(o.missing(now)) > 0
 	if !missing {
 		o.layout = layout
 	}
 	o.claimWanted = o.claimWanted || missing
+}
+
+// giveUpDeleted gives up the shards of namespaces that were deleted. They have no timers.
+func (o *session) giveUpDeleted() {
+	given := 0
+	for _, id := range o.state.Shards() {
+		if o.config.Directory.OfShard(id) == nil {
+			o.state.Fenced(id)
+			given++
+		}
+	}
+	for id := range o.fencedAt {
+		if o.config.Directory.OfShard(id) == nil {
+			delete(o.fencedAt, id)
+		}
+	}
+	if given > 0 {
+		o.log.Info("shards given up: their namespaces were deleted", "shards", given)
+	}
 }
 
 // recentlyFenced reports whether the shard was recently lost to a newer claim. Such a shard is not claimed immediately,
@@ -143,9 +163,19 @@ func (o *session) fenced(now timer.Millis, lost []shard.ID) {
 	if len(lost) == 0 {
 		return
 	}
-	o.metrics.fenced.Add(float64(len(lost)))
+	deleted := 0
 	for _, id := range lost {
 		o.fencedAt[id] = now
+		// The directory may still have a namespace that was just removed with its claims. It has the mark, which is older.
+		if ns := o.config.Directory.OfShard(id); ns == nil || ns.Settings.DeletingSince != 0 {
+			deleted++
+		}
 	}
-	o.log.Warn("shards given up: another session has claimed them", "shards", len(lost))
+	if deleted > 0 {
+		o.log.Info("shards given up: their namespaces were deleted", "shards", deleted)
+	}
+	if others := len(lost) - deleted; others > 0 {
+		o.metrics.fenced.Add(float64(others))
+		o.log.Warn("shards given up: another session has claimed them", "shards", others)
+	}
 }

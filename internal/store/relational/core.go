@@ -73,6 +73,8 @@ type Statements struct {
 	crowded, reach, parkedReach, made, endMade *Statement
 
 	lockNamespaces, nextBase, insertNamespace, updateNamespace, selectNamespace, selectNamespaces *Statement
+	keepBlock, deleteNamespace                                                                    *Statement
+	deleteClaims                                                                                  []*Statement
 
 	selectAPIKeys, selectAPIKey, insertAPIKey, updateAPIKey, deleteAPIKey *Statement
 

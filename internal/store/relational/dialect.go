@@ -52,9 +52,12 @@ type Dialect struct {
 	InShards string
 	// KeepCluster follows the INSERT of the cluster record, which does nothing if there is one.
 	KeepCluster string
-	// LockNamespaces is executed before a namespace is created, so that only one is created at a time. It is empty if
+	// LockNamespaces is executed before a namespace is created or deleted, so that only one is at a time. It is empty if
 	// the engine has only one writer.
 	LockNamespaces string
+	// Claims are the tables of claims and watermarks, and ClaimShard is their column of the shard.
+	Claims     []string
+	ClaimShard string
 	// Inspect selects for each of @shards: its place in the list, from 1; the earliest due_at of a row that is not
 	// parked; the claim's version, owner, node and claimed_at; and the keys W and P.
 	// It is empty if the engine has its own Inspect.

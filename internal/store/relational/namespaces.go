@@ -15,7 +15,7 @@ import (
 const (
 	fixedColumns    = "name, shard_base, shard_count, created_at"
 	settingsColumns = "retry_policy, callback_timeout_ns, history_retention_ns, dead_retention_ns, headers, final_statuses, secrets, " +
-		"tls_ca, tls_certificate, tls_key, event_topics, host_concurrency, max_pending, creates_per_second, max_payload"
+		"tls_ca, tls_certificate, tls_key, event_topics, host_concurrency, max_pending, creates_per_second, max_payload, deleting_since"
 	namespaceColumns = fixedColumns + ", " + settingsColumns + ", version, updated_at"
 )
 
@@ -26,8 +26,15 @@ func (s *Statements) addNamespaces(d *Dialect, prepare func(name, sql string) *S
 	if d.LockNamespaces != "" {
 		s.lockNamespaces = prepare("lock_namespaces", d.LockNamespaces)
 	}
-	// The result is the end of the last block.
-	s.nextBase = prepare("next_base", "SELECT coalesce(max(shard_base + shard_count), 0) FROM namespaces")
+	// The result is the end of the last block, also of those that were removed.
+	s.nextBase = prepare("next_base", "SELECT max(b.upto) FROM (SELECT coalesce(max(shard_base + shard_count), 0) AS upto "+
+		"FROM namespaces UNION ALL SELECT upto FROM removed_blocks) b")
+	s.keepBlock = prepare("keep_block", "UPDATE removed_blocks SET upto = @end WHERE upto < @end")
+	s.deleteNamespace = prepare("delete_namespace", "DELETE FROM namespaces WHERE name = @name AND version = @version")
+	for i, table := range d.Claims {
+		s.deleteClaims = append(s.deleteClaims, prepare(fmt.Sprint("delete_claims_", i+1),
+			"DELETE FROM "+table+" WHERE "+d.ClaimShard+" >= @base AND "+d.ClaimShard+" < @end"))
+	}
 	s.insertNamespace = prepare("insert_namespace", "INSERT INTO namespaces ("+namespaceColumns+") VALUES (@"+
 		strings.ReplaceAll(namespaceColumns, ", ", ", @")+")")
 	var settings []string
@@ -138,6 +145,48 @@ func (c *Core) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.N
 	}
 }
 
+// DeleteNamespace implements store.Namespaces.
+func (c *Core) DeleteNamespace(ctx context.Context, name string, version int64) error {
+	op := fmt.Sprintf("delete namespace %q", name)
+	var refused error
+	err := c.db.Write(ctx, op, func(run Run) error {
+		refused = nil
+		var present []store.Namespace
+		calls := []Call{c.readNamespace(name, &present)}
+		if lock := c.statements.lockNamespaces; lock != nil {
+			calls = append([]Call{{Statement: lock}}, calls...)
+		}
+		if err := run(calls...); err != nil {
+			return err
+		}
+		switch {
+		case len(present) == 0:
+			refused = store.ErrNotFound
+			return nil
+		case present[0].Version != version:
+			refused = fmt.Errorf("version %d: %w", present[0].Version, store.ErrConflict)
+			return nil
+		}
+		block := present[0].Shards
+		values := Values{
+			"name": name, "version": version, "base": int64(block.Base), "end": int64(block.Base) + int64(block.Count),
+		}
+		calls = []Call{{Statement: c.statements.keepBlock, Values: values}}
+		for _, claims := range c.statements.deleteClaims {
+			calls = append(calls, Call{Statement: claims, Values: values})
+		}
+		return run(append(calls, Call{Statement: c.statements.deleteNamespace, Values: values})...)
+	})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		return fmt.Errorf("%s: %w", op, refused)
+	default:
+		return nil
+	}
+}
+
 // namespaceValues returns the values of all columns. Settings that are not set are NULL.
 func namespaceValues(ns *store.Namespace) Values {
 	var last policies
@@ -150,8 +199,8 @@ func namespaceValues(ns *store.Namespace) Values {
 		"tls_ca": orNull(s.TLS.CA), "tls_certificate": orNull(s.TLS.Certificate), "tls_key": orNull(s.TLS.EncryptedKey),
 		"event_topics": orNull(string(s.EventTopics)), "host_concurrency": int64(s.HostConcurrency),
 		"max_pending": int64(s.Quota.MaxPending), "creates_per_second": int64(s.Quota.CreatesPerSecond),
-		"max_payload": int64(s.Quota.MaxPayload),
-		"version":     ns.Version, "updated_at": ns.UpdatedAt,
+		"max_payload": int64(s.Quota.MaxPayload), "deleting_since": int64(s.DeletingSince),
+		"version": ns.Version, "updated_at": ns.UpdatedAt,
 	}
 }
 
@@ -168,17 +217,17 @@ func (c *Core) readNamespace(name string, into *[]store.Namespace) Call {
 
 func scanNamespace(r Row, last *policies) (store.Namespace, error) {
 	var ns store.Namespace
-	var base, count, concurrency, pending, creates, payload int64
+	var base, count, concurrency, pending, creates, payload, deleting int64
 	var policy, statuses, secrets string
 	s := &ns.Settings
 	err := r.Scan(&ns.Name, &base, &count, &ns.CreatedAt, &policy, (*int64)(&s.CallbackTimeout), (*int64)(&s.HistoryRetention),
 		(*int64)(&s.DeadRetention), (*string)(&s.Headers), &statuses, &secrets, &s.TLS.CA, &s.TLS.Certificate, &s.TLS.EncryptedKey,
-		(*string)(&s.EventTopics), &concurrency, &pending, &creates, &payload, &ns.Version, &ns.UpdatedAt)
+		(*string)(&s.EventTopics), &concurrency, &pending, &creates, &payload, &deleting, &ns.Version, &ns.UpdatedAt)
 	if err != nil {
 		return ns, err
 	}
 	ns.Shards = shard.Block{Base: shard.ID(base), Count: int(count)}
-	s.HostConcurrency = int(concurrency)
+	s.HostConcurrency, s.DeletingSince = int(concurrency), timer.Millis(deleting)
 	s.Quota = store.Quota{MaxPending: int(pending), CreatesPerSecond: int(creates), MaxPayload: int(payload)}
 	if s.Retry, err = last.Parse(policy); err == nil {
 		s.FinalStatuses, err = timer.ParseStatusCodes(statuses)

@@ -34,6 +34,7 @@ const (
 	attrMaxPending  = "max_pending"
 	attrCreates     = "creates_per_second"
 	attrMaxPayload  = "max_payload"
+	attrDeleting    = "deleting_since"
 	// attrNext is the counter's: the next free shard number.
 	attrNext = "next"
 )
@@ -57,6 +58,7 @@ func settingsItem(set *store.Settings) item {
 	it.int(attrMaxPending, int64(set.Quota.MaxPending))
 	it.int(attrCreates, int64(set.Quota.CreatesPerSecond))
 	it.int(attrMaxPayload, int64(set.Quota.MaxPayload))
+	it.time(attrDeleting, set.DeletingSince)
 	return it
 }
 
@@ -87,6 +89,7 @@ func readNamespace(it item) (store.Namespace, error) {
 				MaxPending: int(read.int(attrMaxPending)), CreatesPerSecond: int(read.int(attrCreates)),
 				MaxPayload: int(read.int(attrMaxPayload)),
 			},
+			DeletingSince: read.time(attrDeleting),
 			TLS: store.TLS{
 				CA: read.text(attrCA), Certificate: read.text(attrCertificate), EncryptedKey: read.text(attrKey),
 			},
@@ -253,6 +256,7 @@ func (s *Store) ListNamespaces(ctx context.Context, after string, limit int) (st
 var settingsAttributes = []string{
 	attrRetry, attrTimeout, attrRetention, attrDead, attrHeaders, attrStatuses, attrSecrets, attrCA, attrCertificate, attrKey,
 	attrEventTopics, attrConcurrency, attrMaxPending, attrCreates, attrMaxPayload,
+	attrDeleting,
 }
 
 // UpdateNamespace implements store.Namespaces.
@@ -297,4 +301,39 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 		return present, fmt.Errorf("%s: %w", op, store.ErrConflict)
 	}
 	return present, nil
+}
+
+// DeleteNamespace implements store.Namespaces. The counter of shard numbers never goes back.
+func (s *Store) DeleteNamespace(ctx context.Context, name string, version int64) error {
+	op := fmt.Sprintf("delete namespace %q", name)
+	if err := s.calls.Enter(ctx, op); err != nil {
+		return err
+	}
+	defer s.calls.Leave()
+	only := condition{"#version = :version", item{":version": number(version)}}
+	if version == 1 {
+		// Items of earlier releases have no version.
+		only.holds = "attribute_exists(#sk) AND (#version = :version OR attribute_not_exists(#version))"
+	}
+	there, held, err := s.remove(ctx, s.options.Table, namespaceKey(name), only)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", op, err)
+	case there == nil:
+		return fmt.Errorf("%s: %w", op, store.ErrNotFound)
+	case !held:
+		return fmt.Errorf("%s: %w", op, store.ErrConflict)
+	}
+	ns, err := readNamespace(there)
+	if err == nil {
+		shards := ns.Shards.In(0, 1)
+		err = s.each(len(shards), func(i int) error {
+			_, _, err := s.remove(ctx, s.options.Table, recordKey(shards[i]), condition{})
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w: claims of its shards may remain: %w", op, store.ErrOutcomeUnknown, hideKind(err))
+	}
+	return nil
 }

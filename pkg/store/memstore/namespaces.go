@@ -78,3 +78,25 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 	s.db.namespaces[ns.Name] = present
 	return present, nil
 }
+
+// DeleteNamespace implements store.Namespaces. nextBase is kept, so that the block is not allocated again.
+func (s *Store) DeleteNamespace(ctx context.Context, name string, version int64) error {
+	if err := s.lock(ctx, "delete namespace"); err != nil {
+		return err
+	}
+	defer s.db.mu.Unlock()
+	present, ok := s.db.namespaces[name]
+	switch {
+	case !ok:
+		return fmt.Errorf("delete namespace %q: %w", name, store.ErrNotFound)
+	case present.Version != version:
+		return fmt.Errorf("delete namespace %q of version %d: %w", name, present.Version, store.ErrConflict)
+	}
+	delete(s.db.namespaces, name)
+	for _, id := range present.Shards.In(0, 1) {
+		if sh := s.db.shards[id]; sh != nil {
+			sh.fence = unclaimed()
+		}
+	}
+	return nil
+}

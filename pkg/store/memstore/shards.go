@@ -31,6 +31,9 @@ type fence struct {
 	watermark, published store.Key
 }
 
+// unclaimed is the record of a shard that was never claimed.
+func unclaimed() fence { return fence{watermark: store.MinKey(), published: store.MinKey()} }
+
 func (f *fence) admits(c store.Claim) bool {
 	return f.held && f.version == c.Version && f.owner.Incarnation == c.Owner
 }
@@ -41,7 +44,7 @@ func (db *Database) shard(id shard.ID) *shardState {
 	if sh == nil {
 		sh = &shardState{
 			id:        id,
-			fence:     fence{watermark: store.MinKey(), published: store.MinKey()},
+			fence:     unclaimed(),
 			byAttempt: map[attemptKey]*historyRow{},
 		}
 		db.shards[id] = sh

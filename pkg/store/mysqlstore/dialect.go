@@ -39,6 +39,8 @@ var dialect = relational.Dialect{
 	All:            " LIMIT 9223372036854775807",
 	InShards:       " IN (@shards)",
 	KeepCluster:    " ON DUPLICATE KEY UPDATE one = one",
+	Claims:         []string{"shards"},
+	ClaimShard:     "shard_id",
 	LockNamespaces: "SELECT one FROM namespace_lock FOR UPDATE",
 }
 

@@ -36,6 +36,7 @@ var dialect = relational.Dialect{
 	KeepCluster: " ON CONFLICT (one) DO NOTHING",
 	// Blocks never overlap. The lock does not block readers.
 	LockNamespaces: "LOCK TABLE namespaces IN SHARE ROW EXCLUSIVE MODE",
+	Claims:         []string{"claims", "watermarks"}, ClaimShard: "shard_id",
 	Inspect: `SELECT a.place, f.due_at, c.version, c.owner, c.node, c.claimed_at, n.due_at, n.uuid, c.published_due, c.published_uuid
 FROM unnest(@shards) WITH ORDINALITY AS a(shard_id, place)
 LEFT JOIN claims c ON c.shard_id = ANY (ARRAY[a.shard_id])

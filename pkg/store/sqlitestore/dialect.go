@@ -32,6 +32,8 @@ var dialect = relational.Dialect{
 	All:               " LIMIT -1",
 	InShards:          " IN (SELECT value FROM json_each(@shards))",
 	KeepCluster:       " ON CONFLICT (one) DO NOTHING",
+	Claims:            []string{"shards"},
+	ClaimShard:        "shard",
 	Inspect: `SELECT asked.key + 1,
 	(SELECT due_at FROM timers WHERE shard = asked.value AND status <> 'parked' ORDER BY due_at, uuid LIMIT 1),
 	version, owner, node, claimed_at, watermark_due, watermark_uuid, published_due, published_uuid

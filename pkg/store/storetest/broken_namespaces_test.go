@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/memstore"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -75,4 +76,45 @@ func (b *payloadsAnyway) List(ctx context.Context, now timer.Millis, q store.Lis
 
 func TestSuiteCatchesPayloadsThatAreNotWanted(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &payloadsAnyway{broken{Store: s}} }, "List/WithoutPayloads")
+}
+
+// reusedBlock allocates the block of a deleted namespace again.
+type reusedBlock struct {
+	broken
+
+	free map[int]shard.Block
+}
+
+func (b *reusedBlock) DeleteNamespace(ctx context.Context, name string, version int64) error {
+	ns, _ := b.GetNamespace(ctx, name)
+	err := b.Store.DeleteNamespace(ctx, name, version)
+	if err == nil {
+		b.free[ns.Shards.Count] = ns.Shards
+	}
+	return err
+}
+
+func (b *reusedBlock) CreateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	made, err := b.Store.CreateNamespace(ctx, ns)
+	if block, ok := b.free[made.Shards.Count]; ok && err == nil {
+		made.Shards = block
+	}
+	return made, err
+}
+
+func TestSuiteCatchesReusedBlocks(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &reusedBlock{broken{Store: s}, map[int]shard.Block{}} },
+		"Namespaces/BlocksOfDeletedNamespacesAreNotReused")
+}
+
+// anyVersion deletes a namespace that has changed.
+type anyVersion struct{ broken }
+
+func (b *anyVersion) DeleteNamespace(ctx context.Context, name string, _ int64) error {
+	ns, _ := b.GetNamespace(ctx, name)
+	return b.Store.DeleteNamespace(ctx, name, ns.Version)
+}
+
+func TestSuiteCatchesDeletionsThatDoNotCompare(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &anyVersion{broken{Store: s}} }, "Namespaces/DeleteIsACompareAndSet")
 }

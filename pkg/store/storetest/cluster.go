@@ -124,6 +124,7 @@ func (w *world) everyCall() map[string]error {
 	_, calls["GetNamespace"] = s.GetNamespace(w.ctx, w.ns.Name)
 	_, calls["ListNamespaces"] = s.ListNamespaces(w.ctx, "", 10)
 	_, calls["UpdateNamespace"] = s.UpdateNamespace(w.ctx, w.ns)
+	calls["DeleteNamespace"] = s.DeleteNamespace(w.ctx, w.ns.Name, w.ns.Version)
 	_, calls["Init"] = s.Init(w.ctx, w.identity("late", 1))
 	calls["Ping"] = s.Ping(w.ctx)
 	_, calls["Time"] = s.Time(w.ctx)

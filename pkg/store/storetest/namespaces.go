@@ -26,6 +26,10 @@ func namespaceTests() []test {
 		{"Namespaces/NamesAreKeptByteForByte", namespaceNames},
 		{"Namespaces/CreatedAtOnceTheyAreDisjoint", namespaceRace},
 		{"Namespaces/OfManyWithOneNameOneIsCreated", namespaceNameRace},
+		{"Namespaces/DeleteRemovesOneNamespace", namespaceDelete},
+		{"Namespaces/DeleteIsACompareAndSet", namespaceDeleteVersion},
+		{"Namespaces/BlocksOfDeletedNamespacesAreNotReused", namespaceDeletedBlocks},
+		{"Namespaces/DeleteRemovesClaims", namespaceDeletedClaims},
 	}
 }
 
@@ -288,6 +292,7 @@ func (w *world) deliverySettings() store.Settings {
 	}
 	s.EventTopics = "*.audit billing.timeouts orders.*"
 	s.Quota = store.Quota{MaxPending: 5, CreatesPerSecond: 6, MaxPayload: 7}
+	s.DeletingSince = w.now + 8
 	return s
 }
 
