@@ -333,6 +333,19 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			[]string{"pending timers at most  1000\n", "payload bytes at most   2048\n"},
 			"",
 		},
+		"namespace delete": {
+			[]string{"namespace", "delete", "shop", "--if-version", "3", "--yes"},
+			200, `{"pendingDeleted":1200,"late":3,"finishedPurged":1,"deleted":true}`, "namespaces/delete", `{"ifVersion":3,"name":"shop"}`,
+			[]string{"deleted namespace shop with 1,200 pending timers (deliveries of 3 may have gone out) and 1 finished timer\n"},
+			"",
+		},
+		"dry run of namespace delete": {
+			[]string{"namespace", "delete", "shop", "--dry-run"},
+			200, `{"dryRun":true,"pending":1,"finished":10000,"pendingDeleted":0,"late":0,"finishedPurged":0,"deleted":false}`,
+			"namespaces/delete", `{"dryRun":true,"name":"shop"}`,
+			[]string{"shop would be deleted with 1 pending timer and 10,000 or more finished timers\n"},
+			"",
+		},
 		"namespace list": {
 			[]string{"namespace", "list"},
 			200, `{"namespaces":[` + aNamespace + `]}`, "namespaces/list", `{"limit":1000}`,

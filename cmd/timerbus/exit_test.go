@@ -35,6 +35,7 @@ func TestExitCodesTellErrorsApart(t *testing.T) {
 		{409, "TIMER_EXISTS", "conflict"},
 		{409, "GENERATION_CONFLICT", "conflict"},
 		{409, "NAMESPACE_EXISTS", "conflict"},
+		{409, "NAMESPACE_DELETING", "conflict"},
 		{400, "INVALID_INPUT", "refused"},
 		{401, "UNAUTHORIZED", "refused"},
 		{403, "FORBIDDEN", "refused"},

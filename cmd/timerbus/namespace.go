@@ -21,7 +21,7 @@ type namespaceCommands struct {
 
 func (p *program) namespaceCommand() *cobra.Command {
 	n := &namespaceCommands{program: p}
-	c := group("namespace", "Create, show and change namespaces", n.create(), n.get(), n.list(), n.update())
+	c := group("namespace", "Create, show, change and delete namespaces", n.create(), n.get(), n.list(), n.update(), n.delete())
 	n.remote.flags(c)
 	return c
 }

@@ -66,6 +66,7 @@ func TestUsageErrors(t *testing.T) {
 		"timer retry --matching --correlation-id c --yes":          "retry --matching needs --status dead or --status parked",
 		"timer retry a --at x":                                     "--at: ",
 		"timer retry a --at x --in 1s":                             "--at and --in exclude each other",
+		"namespace delete shop":                                    "no terminal to confirm that namespace shop is to be deleted: add --yes, or --dry-run",
 		"timer purge --correlation-id c --yes":                     "purge needs --status dead or --status done",
 		"timer purge --status dead":                                "no terminal to confirm that all timers in namespace default, with status dead are to be purged: add --yes, or --dry-run",
 		"timer purge a --status dead":                              `"a" is not accepted: purge wants no argument`,

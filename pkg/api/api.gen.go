@@ -34,6 +34,7 @@ const (
 	ErrorCodeKeyExists          ErrorCode = "KEY_EXISTS"
 	ErrorCodeKeyNotFound        ErrorCode = "KEY_NOT_FOUND"
 	ErrorCodeMethodNotAllowed   ErrorCode = "METHOD_NOT_ALLOWED"
+	ErrorCodeNamespaceDeleting  ErrorCode = "NAMESPACE_DELETING"
 	ErrorCodeNamespaceExists    ErrorCode = "NAMESPACE_EXISTS"
 	ErrorCodeNamespaceNotFound  ErrorCode = "NAMESPACE_NOT_FOUND"
 	ErrorCodeNotFound           ErrorCode = "NOT_FOUND"
@@ -261,6 +262,19 @@ type DeleteMatchingRequest struct {
 	// Namespace Example: billing
 	Namespace NamespaceName `json:"namespace"`
 	Status    Status        `json:"status,omitempty,omitzero"`
+}
+
+// DeleteNamespaceRequest defines model for DeleteNamespaceRequest.
+type DeleteNamespaceRequest struct {
+	// DryRun Counts the timers, and changes nothing.
+	DryRun bool `json:"dryRun,omitempty,omitzero"`
+
+	// IfVersion The deletion is refused with `VERSION_CONFLICT` if the namespace has another version. Without effect on a
+	// namespace that is being deleted.
+	IfVersion int64 `json:"ifVersion,omitempty,omitzero"`
+
+	// Name Example: billing
+	Name NamespaceName `json:"name"`
 }
 
 // DeleteTimerRequest One of `id` and `timerId` is required; if both are given they must be equal.
@@ -545,6 +559,36 @@ type Namespace struct {
 	//
 	// Example: 2030-01-31T09:00:00.000Z
 	UpdatedAt Instant `json:"updatedAt"`
+
+	// DeletingSince When the deletion of the namespace started; absent if it is not being deleted.
+	DeletingSince Instant `json:"deletingSince,omitempty,omitzero"`
+}
+
+// NamespaceDeletion defines model for NamespaceDeletion.
+type NamespaceDeletion struct {
+	// Deleted The namespace is removed.
+	Deleted bool `json:"deleted"`
+	DryRun  bool `json:"dryRun,omitempty,omitzero"`
+
+	// Finished Of a dry run, the number of dead and done timers. 10000 means at least as many.
+	Finished int `json:"finished,omitempty,omitzero"`
+
+	// FinishedPurged Dead and done timers that this request has removed from history.
+	FinishedPurged int `json:"finishedPurged"`
+
+	// Late Those of them whose delivery may have been sent.
+	Late int `json:"late"`
+
+	// Pending Of a dry run, the number of scheduled, retrying and parked timers. 10000 means at least as many.
+	Pending int `json:"pending,omitempty,omitzero"`
+
+	// PendingDeleted Scheduled, retrying and parked timers that this request has deleted.
+	PendingDeleted int `json:"pendingDeleted"`
+
+	// RetryAfter When to repeat the request; immediately if it is absent.
+	//
+	// Example: 42s
+	RetryAfter string `json:"retryAfter,omitempty,omitzero"`
 }
 
 // NamespaceList defines model for NamespaceList.
@@ -1193,6 +1237,12 @@ type KeyNotFound = Error
 // MethodNotAllowed defines model for MethodNotAllowed.
 type MethodNotAllowed = Error
 
+// NamespaceConflict defines model for NamespaceConflict.
+type NamespaceConflict = Error
+
+// NamespaceDeleting defines model for NamespaceDeleting.
+type NamespaceDeleting = Error
+
 // NamespaceExists defines model for NamespaceExists.
 type NamespaceExists = Error
 
@@ -1237,6 +1287,9 @@ type RotateKeyJSONRequestBody = RotateKeyRequest
 
 // CreateNamespaceJSONRequestBody defines body for CreateNamespace for application/json ContentType.
 type CreateNamespaceJSONRequestBody = CreateNamespaceRequest
+
+// DeleteNamespaceJSONRequestBody defines body for DeleteNamespace for application/json ContentType.
+type DeleteNamespaceJSONRequestBody = DeleteNamespaceRequest
 
 // GetNamespaceJSONRequestBody defines body for GetNamespace for application/json ContentType.
 type GetNamespaceJSONRequestBody = NamespaceSelection
@@ -1306,6 +1359,9 @@ type ServerInterface interface {
 	// CreateNamespace Create a namespace
 	// (POST /api/v1/namespaces/create)
 	CreateNamespace(w http.ResponseWriter, r *http.Request)
+	// DeleteNamespace Delete a namespace with its timers, in steps
+	// (POST /api/v1/namespaces/delete)
+	DeleteNamespace(w http.ResponseWriter, r *http.Request)
 	// GetNamespace Get a namespace
 	// (POST /api/v1/namespaces/get)
 	GetNamespace(w http.ResponseWriter, r *http.Request)
@@ -1438,6 +1494,20 @@ func (siw *ServerInterfaceWrapper) CreateNamespace(w http.ResponseWriter, r *htt
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateNamespace(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteNamespace operation middleware
+func (siw *ServerInterfaceWrapper) DeleteNamespace(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteNamespace(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1852,6 +1922,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/revoke", wrapper.RevokeKey)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/rotate", wrapper.RotateKey)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/namespaces/create", wrapper.CreateNamespace)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/namespaces/delete", wrapper.DeleteNamespace)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/namespaces/get", wrapper.GetNamespace)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/namespaces/list", wrapper.ListNamespaces)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/namespaces/update", wrapper.UpdateNamespace)

@@ -26,6 +26,7 @@ const (
 	CodeMethodNotAllowed   = api.ErrorCodeMethodNotAllowed
 	CodeTimerExists        = api.ErrorCodeTimerExists
 	CodeNamespaceExists    = api.ErrorCodeNamespaceExists
+	CodeNamespaceDeleting  = api.ErrorCodeNamespaceDeleting
 	CodeKeyExists          = api.ErrorCodeKeyExists
 	CodeKeyNotFound        = api.ErrorCodeKeyNotFound
 	CodeGenerationConflict = api.ErrorCodeGenerationConflict

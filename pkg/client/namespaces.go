@@ -2,8 +2,11 @@ package client
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/api"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // CreateNamespace creates a namespace. If it exists with the same number of shards and with the given settings, the
@@ -22,6 +25,53 @@ func (c *Client) GetNamespace(ctx context.Context, name string) (Namespace, erro
 // the code CodeVersionConflict.
 func (c *Client) UpdateNamespace(ctx context.Context, r UpdateNamespaceRequest) (Namespace, error) {
 	return c.namespace(ctx, "namespaces/update", repeatable(r.IfVersion == 0), r)
+}
+
+// DeleteNamespace is one step of the deletion of a namespace, or counts its timers (DryRun). After the first step, the
+// namespace accepts no creates, updates and retries any more.
+func (c *Client) DeleteNamespace(ctx context.Context, r DeleteNamespaceRequest) (NamespaceDeletion, error) {
+	var d NamespaceDeletion
+	_, err := c.call(ctx, "namespaces/delete", true, r, &d)
+	return d, err
+}
+
+// DeleteWholeNamespace deletes a namespace in steps, which takes at least a minute. progress, if not nil, is called after each
+// step with the sums. If there is an error, the sums are those of the steps before it, and another call continues.
+func (c *Client) DeleteWholeNamespace(
+	ctx context.Context, r DeleteNamespaceRequest, progress func(NamespaceDeletion),
+) (NamespaceDeletion, error) {
+	var sum NamespaceDeletion
+	for steps := 0; ; steps++ {
+		d, err := c.DeleteNamespace(ctx, r)
+		if steps > 0 && IsCode(err, CodeNamespaceNotFound) {
+			d.Deleted, err = true, nil // the answer of an earlier request was lost, or another caller has deleted it
+		}
+		if err != nil {
+			return sum, err
+		}
+		sum.PendingDeleted += d.PendingDeleted
+		sum.Late += d.Late
+		sum.FinishedPurged += d.FinishedPurged
+		sum.Deleted, sum.RetryAfter = d.Deleted, d.RetryAfter
+		if progress != nil {
+			progress(sum)
+		}
+		if d.Deleted || r.DryRun {
+			return sum, nil
+		}
+		if d.RetryAfter == "" {
+			continue
+		}
+		wait, err := timer.ParseDuration(d.RetryAfter)
+		if err != nil {
+			return sum, fmt.Errorf("retryAfter of the answer: %w", err)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return sum, ctx.Err()
+		}
+	}
 }
 
 func (c *Client) namespace(ctx context.Context, path string, repeat repeatable, request any) (Namespace, error) {

@@ -37,6 +37,10 @@ type (
 	RetryMatchingRequest = api.RetryMatchingRequest
 	// PurgeMatchingRequest selects dead or done timers to remove from history.
 	PurgeMatchingRequest = api.PurgeMatchingRequest
+	// DeleteNamespaceRequest names a namespace to delete.
+	DeleteNamespaceRequest = api.DeleteNamespaceRequest
+	// NamespaceDeletion is the result of one step of the deletion of a namespace, or of a dry run.
+	NamespaceDeletion = api.NamespaceDeletion
 	// MatchingPage is the result for one page of such a selection.
 	MatchingPage = api.MatchingPage
 	// RetryTimerRequest arms a dead or parked timer again.

@@ -172,6 +172,9 @@ func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete, from orig
 func (s *Service) resolveTimer(ctx context.Context, c *command, selection decode.Selection, from origin) error {
 	c.namespace.Name, c.id = selection.Namespace, selection.ID
 	ns, err := s.lookup(ctx, from, access.Write, selection.Namespace)
+	if err == nil && c.verb != event.VerbDelete {
+		err = s.requireOpen(ctx, &ns)
+	}
 	if err != nil {
 		return err
 	}
@@ -193,6 +196,25 @@ func (s *Service) lookup(ctx context.Context, from origin, do access.Verb, name 
 	default:
 		return *ns, nil
 	}
+}
+
+// requireOpen returns a refusal if the namespace is being deleted. If the cached namespace was deleted and created again,
+// requireOpen replaces it with the new one.
+func (s *Service) requireOpen(ctx context.Context, ns *store.Namespace) error {
+	if ns.Settings.DeletingSince == 0 {
+		return nil
+	}
+	present, err := s.cfg.Directory.Renew(ctx, ns.Name)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return namespaceNotFound(ns.Name)
+	case err != nil:
+		return err
+	case present.Settings.DeletingSince != 0:
+		return namespaceDeleting(ns.Name)
+	}
+	*ns = *present
+	return nil
 }
 
 func refOf(ns *store.Namespace, id string) store.Ref {

@@ -21,7 +21,7 @@ import (
 
 // DeleteMatchingTimers implements api.ServerInterface.
 func (h *handler) DeleteMatchingTimers(w http.ResponseWriter, r *http.Request) {
-	h.serveMatching(w, r, decode.ReadDeleteMatching,
+	h.serveMatching(w, r, decode.ReadDeleteMatching, false,
 		func(ctx context.Context, m *decode.Matching, _ origin, found []timer.Timer) ([]written, error) {
 			return h.changeAll(ctx, m, found, func(*timer.Timer) command { return command{verb: event.VerbDelete} })
 		})
@@ -29,7 +29,7 @@ func (h *handler) DeleteMatchingTimers(w http.ResponseWriter, r *http.Request) {
 
 // RescheduleMatchingTimers implements api.ServerInterface.
 func (h *handler) RescheduleMatchingTimers(w http.ResponseWriter, r *http.Request) {
-	h.serveMatching(w, r, decode.ReadRescheduleMatching,
+	h.serveMatching(w, r, decode.ReadRescheduleMatching, true,
 		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
 			return h.changeAll(ctx, m, found, func(t *timer.Timer) command {
 				at := min(max(m.When.For(t.ExecuteAt, from.received), timer.MinMillis), timer.MaxMillis)
@@ -40,7 +40,7 @@ func (h *handler) RescheduleMatchingTimers(w http.ResponseWriter, r *http.Reques
 
 // RetryMatchingTimers implements api.ServerInterface.
 func (h *handler) RetryMatchingTimers(w http.ResponseWriter, r *http.Request) {
-	h.serveMatching(w, r, decode.ReadRetryMatching,
+	h.serveMatching(w, r, decode.ReadRetryMatching, true,
 		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
 			items := make([]store.Rearm, len(found))
 			for i := range found {
@@ -55,7 +55,7 @@ func (h *handler) RetryMatchingTimers(w http.ResponseWriter, r *http.Request) {
 
 // PurgeMatchingTimers implements api.ServerInterface.
 func (h *handler) PurgeMatchingTimers(w http.ResponseWriter, r *http.Request) {
-	h.serveMatching(w, r, decode.ReadPurgeMatching,
+	h.serveMatching(w, r, decode.ReadPurgeMatching, false,
 		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
 			all, failed := h.forgetAll(ctx, &m.Query.Namespace, found)
 			h.audit(from, "timers purged", "namespace", m.Namespace, "status", string(m.Query.Status),
@@ -131,9 +131,9 @@ func applied(all []written) int {
 	return n
 }
 
-// serveMatching lists a page and calls write to change its timers.
+// serveMatching lists a page and calls write to change its timers. If open is set, it refuses namespaces that are being deleted.
 func (h *handler) serveMatching(
-	w http.ResponseWriter, r *http.Request, read func(body []byte) (decode.Matching, error),
+	w http.ResponseWriter, r *http.Request, read func(body []byte) (decode.Matching, error), open bool,
 	write func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error),
 ) {
 	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
@@ -141,7 +141,10 @@ func (h *handler) serveMatching(
 		if err != nil {
 			return answer{}, err
 		}
-		if m.Query.Namespace, err = h.lookup(ctx, from, access.Write, m.Namespace); err != nil {
+		if m.Query.Namespace, err = h.lookup(ctx, from, access.Write, m.Namespace); err == nil && open {
+			err = h.requireOpen(ctx, &m.Query.Namespace)
+		}
+		if err != nil {
 			return answer{}, err
 		}
 		reserved, err := h.reserve(ctx, min(m.Query.Limit, maxWritten), timer.MaxPayload)

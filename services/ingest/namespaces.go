@@ -32,6 +32,9 @@ func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
 			CreatedAt: from.received, UpdatedAt: from.received,
 		})
 		if errors.Is(err, store.ErrExists) {
+			if ns.Settings.DeletingSince != 0 {
+				return answer{}, namespaceDeleting(ns.Name)
+			}
 			differs, unfit := c.Conflicts(ns.Settings, h.encryption(c.Name, from))
 			switch {
 			case unfit != nil:
@@ -127,6 +130,9 @@ func (h *handler) UpdateNamespace(w http.ResponseWriter, r *http.Request) {
 		// Another node may write between the read and the write. Each conflict means that another write succeeded, so
 		// the loop ends; the end of ctx ends it in any case.
 		for err == nil {
+			if ns.Settings.DeletingSince != 0 {
+				return answer{}, namespaceDeleting(ns.Name)
+			}
 			if u.IfVersion != 0 && ns.Version != u.IfVersion {
 				return answer{}, versionConflict(&ns, u.IfVersion)
 			}

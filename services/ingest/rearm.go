@@ -26,6 +26,9 @@ func (h *handler) RetryTimer(w http.ResponseWriter, r *http.Request) {
 			return answer{}, err
 		}
 		ns, err := h.lookup(ctx, from, access.Write, b.Namespace)
+		if err == nil {
+			err = h.requireOpen(ctx, &ns)
+		}
 		if err != nil {
 			return answer{}, err
 		}

@@ -116,6 +116,13 @@ func namespaceNotFound(name string) *refusal {
 	}
 }
 
+func namespaceDeleting(name string) *refusal {
+	return &refusal{
+		status: http.StatusConflict, code: api.ErrorCodeNamespaceDeleting, details: details{"namespace": name},
+		message: fmt.Sprintf("namespace %q is being deleted: its timers can be read and deleted only", name),
+	}
+}
+
 func timerNotFound(namespace, id string) *refusal {
 	return &refusal{
 		status: http.StatusNotFound, code: api.ErrorCodeTimerNotFound, details: details{"namespace": namespace, "timerId": id},

@@ -72,6 +72,7 @@ func renderNamespace(ns *store.Namespace, now timer.Millis) api.Namespace {
 			},
 		},
 		Version: ns.Version, CreatedAt: instant(ns.CreatedAt), UpdatedAt: instant(ns.UpdatedAt),
+		DeletingSince: optionalInstant(s.DeletingSince),
 	}
 }
 

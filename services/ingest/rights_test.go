@@ -35,6 +35,7 @@ var routes = map[string]struct {
 	"namespaces/get":             {access.Read, `{"name":"%s"}`},
 	"namespaces/list":            {access.Read, `{"limit":1000}`},
 	"namespaces/update":          {access.Admin, `{"name":"%s","settings":{"historyRetention":"2h"}}`},
+	"namespaces/delete":          {access.Admin, `{"name":"%s","dryRun":true}`},
 	"shards/list":                {access.Read, `{"namespace":"%s"}`},
 	"keys/create":                {access.Admin, `{"name":"k","grants":[{"verbs":["read"],"namespaces":["*"]}]}`},
 	"keys/list":                  {access.Admin, `{}`},

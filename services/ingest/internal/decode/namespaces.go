@@ -101,9 +101,7 @@ func ReadNamespaceUpdate(body []byte) (NamespaceUpdate, error) {
 			u.Name, err = readNamespace(name, v)
 		case "ifVersion":
 			if !v.isNull() {
-				var version int
-				version, err = v.integer(name, 1, math.MaxInt32, "the version of a namespace, as an answer gave it")
-				u.IfVersion = int64(version)
+				u.IfVersion, err = readVersion(name, v)
 			}
 		case "settings":
 			given = true
@@ -122,6 +120,47 @@ func ReadNamespaceUpdate(body []byte) (NamespaceUpdate, error) {
 		return u, timer.Invalid("settings", missing{}, "an object with the settings to change")
 	}
 	return u, nil
+}
+
+// NamespaceDelete is the body of namespaces/delete.
+type NamespaceDelete struct {
+	Name      string
+	DryRun    bool
+	IfVersion int64 // 0: any
+}
+
+// ReadNamespaceDelete decodes the body of namespaces/delete. The default namespace is refused, because each process creates
+// it when it starts.
+func ReadNamespaceDelete(body []byte) (NamespaceDelete, error) {
+	var d NamespaceDelete
+	err := members(body, []string{"name", "dryRun", "ifVersion"}, func(name string, v value) (err error) {
+		switch {
+		case name == "name":
+			d.Name, err = readNamespace(name, v)
+		case v.isNull(): // counts as absent
+		case name == "dryRun":
+			if d.DryRun = string(v) == "true"; !d.DryRun && string(v) != "false" {
+				err = timer.Invalid(name, raw(v), "true or false")
+			}
+		default:
+			d.IfVersion, err = readVersion(name, v)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return d, err
+	case d.Name == "":
+		return d, errNoName()
+	case d.Name == DefaultNamespace:
+		return d, timer.Invalid("name", d.Name, "another namespace: each process creates this one when it starts")
+	}
+	return d, nil
+}
+
+func readVersion(name string, v value) (int64, error) {
+	version, err := v.integer(name, 1, math.MaxInt32, "the version of a namespace, as an answer gave it")
+	return int64(version), err
 }
 
 // ReadNamespaceName decodes the body of namespaces/get.
