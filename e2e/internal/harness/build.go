@@ -31,7 +31,7 @@ func Binary(ctx context.Context, root, folder string) (string, error) {
 func Build(ctx context.Context, root, folder string) (string, error) {
 	path := filepath.Join(folder, "timerbus")
 	args, cgo := []string{
-		"build", "-o", path, "-tags=grpcnotrace", "-gcflags=github.com/aws/...=-l",
+		"build", "-o", path, "-tags=grpcnotrace", "-gcflags=github.com/aws/...=-l", "-gcflags=google.golang.org/...=-l",
 		"-ldflags=-s -w -X main.version=e2e -X main.commit=e2e",
 	}, "CGO_ENABLED=0"
 	if Race() {

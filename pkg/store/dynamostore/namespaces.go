@@ -255,8 +255,7 @@ func (s *Store) ListNamespaces(ctx context.Context, after string, limit int) (st
 // settingsAttributes are the attributes that an update of a namespace sets or removes.
 var settingsAttributes = []string{
 	attrRetry, attrTimeout, attrRetention, attrDead, attrHeaders, attrStatuses, attrSecrets, attrCA, attrCertificate, attrKey,
-	attrEventTopics, attrConcurrency, attrMaxPending, attrCreates, attrMaxPayload,
-	attrDeleting,
+	attrEventTopics, attrConcurrency, attrMaxPending, attrCreates, attrMaxPayload, attrDeleting,
 }
 
 // UpdateNamespace implements store.Namespaces.
