@@ -333,6 +333,13 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			[]string{"pending timers at most  1000\n", "payload bytes at most   2048\n"},
 			"",
 		},
+		"namespace that is being deleted": {
+			[]string{"namespace", "get", "n"},
+			200, strings.Replace(aNamespace, `"createdAt":`, `"deletingSince":"2020-01-01T00:00:00.000Z","createdAt":`, 1),
+			"namespaces/get", `{"name":"n"}`,
+			[]string{"deleting since     2020-01-01T00:00:00.000Z\n"},
+			"",
+		},
 		"namespace delete": {
 			[]string{"namespace", "delete", "shop", "--if-version", "3", "--yes"},
 			200, `{"pendingDeleted":1200,"late":3,"finishedPurged":1,"deleted":true}`, "namespaces/delete", `{"ifVersion":3,"name":"shop"}`,
@@ -422,6 +429,29 @@ func TestWhen(t *testing.T) {
 }
 
 // If a change of many timers fails midway, the command prints the cursor to continue from.
+func TestAnInterruptedDeletionOfANamespaceTellsHowToContinue(t *testing.T) {
+	hermetic(t)
+	steps := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if steps++; steps > 1 {
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, `{"error":"INTERNAL_ERROR","message":"it broke"}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"pendingDeleted":500,"late":0,"finishedPurged":1,"deleted":false}`)
+	}))
+	defer server.Close()
+	got := command(t, "namespace", "delete", "shop", "--yes", "--url", server.URL)
+	want := "timerbus: namespaces/delete: it broke (INTERNAL_ERROR)\n" +
+		"Run the same command again: it continues with the remaining timers.\n"
+	if got.code != exitFailure || got.stderr != want {
+		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if got := command(t, "namespace", "delete", "shop", "--yes", "--url", server.URL); strings.Contains(got.stderr, "again") {
+		t.Errorf("nothing was deleted, but there is a hint: %s", got.stderr)
+	}
+}
+
 func TestChangesByFilterGoOnWhereTheyStopped(t *testing.T) {
 	hermetic(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

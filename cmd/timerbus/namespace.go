@@ -239,7 +239,11 @@ func (n *namespaceCommands) print(ns client.Namespace, err error) error {
 	rows = append(rows, describeQuota(&ns.Settings.Quota)...)
 	rows = append(rows, describeCallbacks(&ns.Settings)...)
 	rows = append(rows, []string{"version", strconv.FormatInt(ns.Version, 10)})
-	return table(n.stdout, append(rows, []string{"created at", ns.CreatedAt.String()}, []string{"updated at", ns.UpdatedAt.String()}))
+	rows = append(rows, []string{"created at", ns.CreatedAt.String()}, []string{"updated at", ns.UpdatedAt.String()})
+	if !ns.DeletingSince.IsZero() {
+		rows = append(rows, []string{"deleting since", ns.DeletingSince.String()})
+	}
+	return table(n.stdout, rows)
 }
 
 // describeCallbacks returns rows for the callback and event settings that are set.

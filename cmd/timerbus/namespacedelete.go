@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -84,14 +83,22 @@ func (n *namespaceCommands) confirmDelete(ctx context.Context, api *client.Clien
 
 func (n *namespaceCommands) deleteAll(ctx context.Context, api *client.Client, request client.DeleteNamespaceRequest) error {
 	line := n.progress(n.json)
+	started := false
 	sum, err := api.DeleteWholeNamespace(ctx, request, func(so client.NamespaceDeletion) {
+		started = true
 		line.show(time.Now(), func() string {
-			return fmt.Sprintf("%s deleted, %s purged, next step in %s",
-				counted(so.PendingDeleted, "pending timer"), counted(so.FinishedPurged, "finished timer"), cmp.Or(so.RetryAfter, "0s"))
+			text := fmt.Sprintf("%s deleted, %s purged",
+				counted(so.PendingDeleted, "pending timer"), counted(so.FinishedPurged, "finished timer"))
+			if so.RetryAfter != "" {
+				text += ", next step in " + so.RetryAfter
+			}
+			return text
 		})
 	})
 	line.clear()
 	switch {
+	case err != nil && started:
+		return hintedError{err, "Run the same command again: it continues with the remaining timers."}
 	case err != nil:
 		return err
 	case n.json:
