@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -86,31 +87,14 @@ func (o *session) lookForShards(now timer.Millis) {
 	if layout == o.layout && len(o.fencedAt) == 0 {
 		return
 	}
-	o.giveUpDeleted()
+	maps.DeleteFunc(o.fencedAt, func(id shard.ID, _ timer.Millis) bool {
+		return o.config.Directory.OfShard(id) == nil // its namespace was deleted
+	})
 	missing := len(o.missing(now)) > 0
 	if !missing {
 		o.layout = layout
 	}
 	o.claimWanted = o.claimWanted || missing
-}
-
-// giveUpDeleted gives up the shards of namespaces that were deleted. They have no timers.
-func (o *session) giveUpDeleted() {
-	given := 0
-	for _, id := range o.state.Shards() {
-		if o.config.Directory.OfShard(id) == nil {
-			o.state.Fenced(id)
-			given++
-		}
-	}
-	for id := range o.fencedAt {
-		if o.config.Directory.OfShard(id) == nil {
-			delete(o.fencedAt, id)
-		}
-	}
-	if given > 0 {
-		o.log.Info("shards given up: their namespaces were deleted", "shards", given)
-	}
 }
 
 // recentlyFenced reports whether the shard was recently lost to a newer claim. Such a shard is not claimed immediately,

@@ -1,35 +1,20 @@
 package scheduler_test
 
 import (
-	"bytes"
-	"log/slog"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/outage/outagetest"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/scheduler"
 )
-
-// locked is a buffer for a log.
-type locked struct {
-	mu  sync.Mutex
-	log bytes.Buffer
-}
-
-func (l *locked) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.log.Write(b)
-}
 
 // TestShardsOfADeletedNamespaceAreGivenUp: schedulers notice the deletion without warnings, and serve the namespace that is
 // created again with the name. Timers in other namespaces fire on time.
 func TestShardsOfADeletedNamespaceAreGivenUp(t *testing.T) {
 	inWorld(t, func(w *world) {
-		var log locked
-		n := w.start("a", func(c *scheduler.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+		var log outagetest.Log
+		n := w.start("a", func(c *scheduler.Config) { c.Logger = log.Logger() })
 		ns := w.namespace("gone")
 		w.pass(time.Minute)
 		before := w.put("gone", "before", 2*time.Second, true)
@@ -55,6 +40,9 @@ func TestShardsOfADeletedNamespaceAreGivenUp(t *testing.T) {
 				w.t.Errorf("shard %s of the deleted namespace was claimed again: %+v", state.Shard, state)
 			}
 		}
+		if given := log.Lines("their namespaces were deleted", "shards=1"); len(given) != partitions {
+			w.t.Errorf("%d sessions gave up their shard, want %d: %q", len(given), partitions, log.Lines())
+		}
 		w.namespace("gone")
 		w.pass(time.Minute)
 		if err := w.directory.Refresh(w.t.Context()); err != nil {
@@ -64,9 +52,8 @@ func TestShardsOfADeletedNamespaceAreGivenUp(t *testing.T) {
 		w.pass(5 * time.Second)
 		w.wantFired(time.Second, after, other)
 		n.end()
-		if text := log.log.String(); !strings.Contains(text, "their namespaces were deleted") || strings.Contains(text, "level=WARN") ||
-			strings.Contains(text, "level=ERROR") {
-			w.t.Errorf("the scheduler logged %s", text)
+		if len(log.Lines("level=WARN")) > 0 || len(log.Lines("level=ERROR")) > 0 {
+			w.t.Errorf("the scheduler logged %q", log.Lines())
 		}
 	})
 }
