@@ -146,8 +146,8 @@ test: ## Run every test of every module: race detector, random order (PKG, TESTF
 	@$(call each,need=$$($(servers)) && \
 		$(say) "test $$module: $$(go list $(PKG) | wc -l) packages; servers: $${need:-none}" && \
 		{ [[ -z "$$need" ]] || go build -C '$(CURDIR)/tools' -o ../$(TESTENV) ./testenv; } && \
-		$${need:+'$(CURDIR)/$(TESTENV)' --need "$$need" --} \
-		env CGO_ENABLED=1 go test -race -shuffle=on -timeout $(TEST_TIMEOUT) $(uncached) $(TESTFLAGS) $(PKG))
+		$${need:+'$(CURDIR)/$(TESTENV)' --need "$$need" --} $(CURDIR)/tools/racetest \
+		-timeout $(TEST_TIMEOUT) $(uncached) $(TESTFLAGS) -- $(PKG))
 
 .PHONY: test-short
 # Prints the servers, of those in lines like `//testenv:need postgres`, that have no address in the environment.
