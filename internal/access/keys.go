@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -24,10 +25,12 @@ import (
 const (
 	// tokenStart begins every token of an API key. The key's name, _ and the secret follow.
 	tokenStart = "tb_"
-	// freshFor is how long a key is used without reading it again, so it bounds how long other processes accept a key
-	// that was revoked.
+	// freshFor is how long a key, or the list of all keys, is used without reading it again. So it bounds how long other
+	// processes accept a key that was revoked, and refuse one that was created.
 	freshFor = 5 * time.Second
-	// readTimeout bounds the read of a key.
+	// everyKey identifies the read of all keys. No key has an empty name.
+	everyKey = ""
+	// readTimeout bounds a read of keys.
 	readTimeout = 2 * time.Second
 )
 
@@ -77,18 +80,23 @@ type Keys struct {
 
 	mu    sync.RWMutex
 	cache map[string]cached
+	// listedAt is when the read of the last complete list began. A name that is missing in a fresh list has no key, so
+	// unknown names cost at most one read in freshFor.
+	listedAt time.Duration
+	// changes counts the changes by this process. What was read before a change is not cached after it.
+	changes int
 }
 
-// cached is a key and when its read began.
+// cached is a key, or the error of a key that cannot be used, and when its read began.
 type cached struct {
-	Key
-
-	at time.Duration
+	key Key
+	err error
+	at  time.Duration
 }
 
 // NewKeys returns the API keys in a store.
 func NewKeys(s store.APIKeys, clock timer.Clock) *Keys {
-	return &Keys{store: s, clock: clock, watch: timer.NewStopwatch(), cache: map[string]cached{}}
+	return &Keys{store: s, clock: clock, watch: timer.NewStopwatch(), cache: map[string]cached{}, listedAt: -freshFor}
 }
 
 // Create creates a key whose token is accepted until expiresAt, 0 for always. Only its result contains the token.
@@ -199,6 +207,10 @@ func (k *Keys) forget(name string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.cache, name)
+	k.listedAt = -freshFor
+	k.changes++
+	k.reads.Forget(name)
+	k.reads.Forget(everyKey)
 }
 
 func (k *Keys) read(ctx context.Context, name string) (Key, error) {
@@ -253,38 +265,85 @@ func (k *Keys) caller(ctx context.Context, token string) (Caller, error) {
 func (k *Keys) lookup(ctx context.Context, name string) (Key, error) {
 	k.mu.RLock()
 	known, ok := k.cache[name]
+	listedAt := k.listedAt
 	k.mu.RUnlock()
-	if ok && k.watch.Elapsed()-known.at < freshFor {
-		return known.Key, nil
+	switch now := k.watch.Elapsed(); {
+	case ok && now-known.at < freshFor:
+		return known.key, known.err
+	case !ok && now-listedAt < freshFor:
+		return Key{}, ErrKeyNotFound
 	}
-	done := k.reads.DoChan(name, func() (any, error) { return k.renew(context.WithoutCancel(ctx), name) })
+	flight, read := everyKey, k.readAll
+	if ok {
+		flight, read = name, func(ctx context.Context) (map[string]cached, error) { return k.renew(ctx, name) }
+	}
+	done := k.reads.DoChan(flight, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+		defer cancel()
+		return read(ctx)
+	})
 	select {
-	case read := <-done:
-		key, _ := read.Val.(Key)
-		return key, read.Err
+	case result := <-done:
+		keys, _ := result.Val.(map[string]cached)
+		if result.Err != nil {
+			return Key{}, result.Err
+		}
+		if known, ok = keys[name]; !ok {
+			return Key{}, ErrKeyNotFound
+		}
+		return known.key, known.err
 	case <-ctx.Done():
 		return Key{}, ctx.Err()
 	}
 }
 
-// renew reads a key into the cache.
-func (k *Keys) renew(ctx context.Context, name string) (Key, error) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	at := k.watch.Elapsed()
+// renew reads a known key into the cache. If there is no such key, the result is empty.
+func (k *Keys) renew(ctx context.Context, name string) (map[string]cached, error) {
+	changes, at := k.begin()
 	key, err := k.read(ctx, name)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	known, ok := k.cache[name]
 	switch {
-	case err == nil:
-		k.cache[name] = cached{key, at}
 	case errors.Is(err, ErrKeyNotFound):
 		delete(k.cache, name)
+		return map[string]cached{}, nil
+	case err == nil:
+		known = cached{key: key, at: at}
 	case ok && (store.IsTransient(err) || errors.Is(err, context.DeadlineExceeded)):
 		known.at = at // as after a success, so that not every request tries to read the key
-		k.cache[name] = known
-		return known.Key, nil
+	default:
+		return nil, err
 	}
-	return key, err
+	if changes == k.changes {
+		k.cache[name] = known
+	}
+	return map[string]cached{name: known}, nil
+}
+
+// readAll replaces the cache with all keys.
+func (k *Keys) readAll(ctx context.Context) (map[string]cached, error) {
+	changes, at := k.begin()
+	all, err := k.store.ListAPIKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys := make(map[string]cached, len(all))
+	for i := range all {
+		key, err := parse(&all[i])
+		keys[all[i].Name] = cached{key, err, at}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if changes == k.changes {
+		k.cache, k.listedAt = maps.Clone(keys), at
+	}
+	return keys, nil
+}
+
+// begin returns the number of changes and the time before a read.
+func (k *Keys) begin() (changes int, at time.Duration) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.changes, k.watch.Elapsed()
 }
