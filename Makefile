@@ -39,14 +39,17 @@ SHORT        ?=
 STORE        ?= embedded
 API_SECONDS  ?= 25
 # The modules. PKG refers to the root module.
-MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e benchmark tools examples examples/verify/go,.)
+MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e benchmark tools examples examples/verify/go pkg/timertest/timercontainer,.)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 COMMIT  := $(shell git rev-parse HEAD 2>/dev/null)
 TOOLS   := .cache/bin/.built
 # grpcnotrace leaves out a debug page of gRPC, a part of the exporter of traces, whose templates would keep the linker from
-# removing unused methods: 10 MB. The AWS SDK and gRPC wait for the network, so their functions are not inlined: 0.6 MB.
-SMALL   := -tags grpcnotrace -gcflags='github.com/aws/...=-l' -gcflags='google.golang.org/...=-l'
+# removing unused methods: 10 MB. The AWS SDK, gRPC and the messages of Kafka wait for the network, so their functions are not
+# inlined: 1 MB. Nor are those of packages that work at the start or when a caller logs in: 0.1 MB.
+NOT_INLINED := github.com/aws/... google.golang.org/... github.com/twmb/franz-go/pkg/kmsg github.com/spf13/... \
+	go.yaml.in/... github.com/pressly/... github.com/coreos/... github.com/go-jose/... golang.org/x/oauth2/...
+SMALL   := -tags grpcnotrace $(foreach packages,$(NOT_INLINED),-gcflags='$(packages)=-l')
 
 # $(call each,command) runs a command in every module and stops at the first failure.
 each = for module in $(MODULES); do (cd "$$module" && $(1)); done
@@ -188,6 +191,10 @@ mutants: testenv ## Break one rule after another in the code and run the tests t
 	@go build -C tools -o ../.cache/bin/mutants ./mutants
 	@.cache/bin/mutants -testenv $(CURDIR)/$(TESTENV) $(if $(SAMPLE),-sample $(SAMPLE) -seed "$$(git rev-parse 'HEAD^{tree}' 2>/dev/null)") $(if $(RUN),-run '$(RUN)') $(ARGS) e2e/mutants
 
+.PHONY: kill-keys
+kill-keys: testenv ## Kill and freeze processes while API keys change and are used, in ROUNDS (20) of about 17 s
+	@$(TESTENV) --need postgres -- env -C e2e TIMERBUS_KEYS_ROUNDS=$(or $(ROUNDS),20) go test -count=1 -timeout 2h -v -run TestKeysAcrossKillsAndFreezes .
+
 .PHONY: kill
 # The servers of STORE and BUS, without the embedded ones.
 kill_servers = $(subst $(space),$(comma),$(strip $(if $(filter embedded,$(STORE)),,$(store_server)) $(BUS)))
@@ -223,6 +230,10 @@ e2e-upgrade: testenv ## Upgrade a cluster on PostgreSQL and NATS from the previo
 e2e-compose: ## Start the files of deploy/compose, fire timers, kill NATS (FILES='compose.yaml compose.kafka.yaml'; ENGINE=present: on the Docker engine of this machine)
 	@ENGINE=$(or $(ENGINE),own) deploy/compose/test/run $(FILES)
 
+.PHONY: e2e-containers
+e2e-containers: ## Build the image, and run it in containers by pkg/timertest/timercontainer (ENGINE=present: on the Docker engine of this machine; else it needs root)
+	@ENGINE=$(or $(ENGINE),own) deploy/image/test
+
 .PHONY: e2e-helm
 # No container is started. testenv builds the API server and etcd into its cache: minutes at first.
 e2e-helm: testenv ## Install, upgrade, roll back and uninstall deploy/helm/timerbus on an API server of Kubernetes, and run its roles
@@ -241,7 +252,7 @@ soak: testenv ## Load a cluster for MINUTES (5) without a pause, kill -9 a proce
 		../$(TESTENV) --need $(store_server),$(or $(BUS),nats) -- go test -count=1 -timeout 4h -v -run 'TestSoak$$' .
 
 .PHONY: check
-check: check-format check-arrows check-tidy check-generated check-go-api vet lint check-api check-clients check-signatures check-alerts check-chart check-mutants check-model-and-tests ## Run all checks that a change must pass; CI runs this
+check: check-format check-arrows check-tidy check-generated check-go-api lint check-alerts check-api check-mutants check-tests ## Run all checks that a change must pass; CI runs this
 
 .PHONY: check-format
 check-format: $(TOOLS) ## Fail if `make fmt` would change anything
@@ -299,6 +310,12 @@ check-signatures: build ## Verify signed callbacks with the Standard Webhooks li
 	@$(say) signatures
 	@tools/signatures/run
 
+.PHONY: check-outbox
+check-outbox: build ## Run the Python example of the outbox with a real PostgreSQL and the real service
+	@$(say) 'outbox in Python'
+	@go build -C tools -o ../$(TESTENV) ./testenv
+	@$(TESTENV) --need postgres -- tools/outbox/run
+
 .PHONY: check-alerts
 check-alerts: ## Run the scenarios of the alert rules in deploy/prometheus with promtool
 	@$(say) alerts
@@ -317,17 +334,20 @@ check-model: testenv ## Check the protocol's TLA+ specification (docs/model); wi
 	@go build -C tools -o ../.cache/bin/modelcheck ./modelcheck
 	@$(TESTENV) --need tlc -- .cache/bin/modelcheck $(if $(RUN),-run '$(RUN)') $(ARGS) docs/model
 
-.PHONY: check-model-and-tests
-# The model checker and the simulation have the lowest priority and compute while other tests wait. Their output is printed
-# before the tests of the small modules, so that the output of go test comes last.
+.PHONY: check-tests
+# Most tests wait, so other checks run beside them with a lower priority; those with a time limit do not. The output of these
+# checks is printed before that of the tests of the small modules, so that the output of go test comes last.
+BESIDE_TESTS := check-clients check-signatures check-outbox check-chart
+COMPUTATIONS := check-model test-sim
 LARGE_MODULES := . e2e
-check-model-and-tests: testenv
-	@log=$$(mktemp); \
-	nice -n 19 $(MAKE) --no-print-directory check-model test-sim >"$$log" 2>&1 & background=$$!; \
-	trap 'kill "$$background" 2>/dev/null || true; rm -f "$$log"' EXIT; \
+check-tests: testenv build
+	@logs=$$(mktemp -d); \
+	nice -n 19 $(MAKE) --no-print-directory --keep-going $(COMPUTATIONS) >"$$logs/2" 2>&1 & computations=$$!; \
+	nice -n 5 $(MAKE) --no-print-directory --keep-going $(BESIDE_TESTS) >"$$logs/1" 2>&1 & beside=$$!; \
+	trap 'kill "$$beside" "$$computations" 2>/dev/null || true; rm -rf "$$logs"' EXIT; \
 	$(MAKE) --no-print-directory test MODULES=.; \
 	$(MAKE) --no-print-directory test MODULES=e2e PKG="$$(cd e2e && go list ./... | grep -v '/sim$$' | paste -sd ' ' -)"; \
-	code=0; wait "$$background" || code=$$?; cat "$$log"; \
+	code=0; wait "$$beside" || code=$$?; wait "$$computations" || code=$$?; cat "$$logs"/*; \
 	if ((code)); then exit "$$code"; fi; \
 	$(MAKE) --no-print-directory test MODULES='$(filter-out $(LARGE_MODULES),$(MODULES))'
 
@@ -341,6 +361,7 @@ check-mutants: ## Run a sample of the mutants for at most about 90 s, others for
 	@$(MAKE) --no-print-directory mutants SAMPLE=$(or $(SAMPLE),12) ARGS='-within 75s'
 
 .PHONY: vet
+# `lint` runs the same analyzers, so `check` does not run this.
 vet: ## Run go vet
 	@$(say) vet
 	@$(call each,go vet ./...)

@@ -45,7 +45,10 @@ var rules = []rule{
 	{unit: "pkg/bus/*/...", may: domain + " pkg/bus internal/bus/... internal/outage", tests: "pkg/bus/bustest/... pkg/bus/membus internal/outage/outagetest internal/testserver", why: "an engine depends on its contract only, so that it can be exchanged separately"},
 	{unit: "internal/testcert", std: true, why: "tests of every TLS server and client make their certificates with it"},
 	{unit: "internal/testserver", std: true, why: "tests of every engine find their servers with it"},
-	{unit: "internal/backend/...", may: contracts + " internal/process/... " + engines, why: "it is the only package that imports every engine, and it chooses one by URL"},
+	{unit: "deploy/outbox", std: true, why: "these are SQL files, embedded"},
+	{unit: "internal/outbox", std: true, why: "it is the contract of outboxes, which ingest uses, so it must not depend on a database"},
+	{unit: "internal/outbox/*/...", may: "pkg/timer internal/outbox", tests: "internal/outbox/... internal/testserver deploy/outbox", why: "a database of an outbox depends on the contract only"},
+	{unit: "internal/backend/...", may: contracts + " internal/process/... internal/outbox/... " + engines, why: "it is the only package that imports every engine, and it chooses one by URL"},
 
 	// Callbacks: storage of secrets, signing, and the permitted destinations.
 	{unit: "internal/encryption/...", std: true, may: "pkg/timer", why: "the encryption of secrets depends on the standard library only"},
@@ -65,11 +68,11 @@ var rules = []rule{
 	{unit: "internal/access/...", may: domain + " pkg/store", tests: "pkg/store/memstore internal/faultstore", why: "every HTTP server of a process checks credentials with it"},
 
 	// Services communicate through the bus and the store, never by import.
-	{unit: "services/*/...", may: contracts + " internal/access internal/outage internal/process/... internal/tracing pkg/api/... schemas" + callbacks, tests: "internal/outage/outagetest internal/otlp pkg/store/memstore internal/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
+	{unit: "services/*/...", may: contracts + " internal/access internal/outbox internal/outage internal/process/... internal/tracing pkg/api/... schemas" + callbacks, tests: "internal/outage/outagetest internal/otlp pkg/store/memstore internal/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
 
 	// One process of the service, for programs and for users' tests (decision 0007).
-	{unit: "internal/node/...", may: contracts + " internal/access internal/outage internal/process/... internal/tracing pkg/api/... services/*" + callbacks, tests: "pkg/store/memstore pkg/bus/membus", why: "a node assembles services on any engines, so that a program links only the engines that it imports"},
-	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/store pkg/bus internal/access internal/process internal/watermillsink internal/node pkg/client/...", tests: "internal/event/... pkg/store/memstore pkg/store/sqlitestore pkg/bus/membus pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on the engines and the Pub/Sub of the program"},
+	{unit: "internal/node/...", may: contracts + " internal/access internal/outbox internal/outage internal/process/... internal/tracing pkg/api/... services/*" + callbacks, tests: "pkg/store/memstore pkg/bus/membus", why: "a node assembles services on any engines, so that a program links only the engines that it imports"},
+	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/store pkg/bus internal/access internal/process internal/tracing internal/watermillsink internal/node pkg/client/...", tests: "internal/event/... pkg/store/memstore pkg/store/sqlitestore pkg/bus/membus pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on the engines and the Pub/Sub of the program"},
 	{unit: "pkg/timertest/...", may: "pkg/timer internal/backend internal/process/... internal/node pkg/client/...", why: "it starts a node inside a user's test, and returns a client"},
 
 	{unit: "internal/restore", may: domain + " pkg/store", tests: "pkg/store/memstore internal/faultstore", why: "it changes any store, which the program opens"},
@@ -77,7 +80,7 @@ var rules = []rule{
 
 	// Programs assemble the components, and get their engines from internal/backend.
 	{unit: "cmd/*/...", may: programs, tests: "internal/testcert", why: "a program gets its engines from internal/backend"},
-	{unit: "e2e/sim/...", may: contracts + " services/* pkg/store/memstore internal/faultstore pkg/bus/membus", why: "the simulation runs the services on what it can control"},
+	{unit: "e2e/sim/...", may: contracts + " services/* internal/encryption pkg/store/memstore internal/faultstore pkg/bus/membus", why: "the simulation runs the services on what it can control"},
 	{unit: "e2e/...", may: programs + " internal/testcert internal/testserver", why: "end-to-end tests import what programs import"},
 	{unit: "benchmark/...", may: programs, why: "benchmarks import what programs import"},
 	{unit: "examples/verify/...", why: "users copy it, so it imports no package of this module"},
@@ -90,7 +93,7 @@ const (
 	contracts = domain + " pkg/store pkg/bus internal/event/..."
 	callbacks = " internal/encryption pkg/webhook internal/egress"
 	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/store/postgresstore pkg/store/mysqlstore pkg/store/dynamostore pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus"
-	programs  = contracts + " internal/access/... internal/backend internal/bench internal/doctor internal/restore internal/process/... internal/tracing internal/otlp internal/node pkg/client/... pkg/api/... schemas services/*" + callbacks
+	programs  = contracts + " deploy/outbox internal/outbox internal/access/... internal/backend internal/bench internal/doctor internal/restore internal/process/... internal/tracing internal/otlp internal/node pkg/client/... pkg/api/... schemas services/*" + callbacks
 )
 
 func TestArrows(t *testing.T) {

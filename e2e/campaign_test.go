@@ -165,7 +165,7 @@ func (played table) playSeed(t *testing.T, bus *messageBus, seed uint64, faults 
 	c.launchWired(t, "dispatcher", 2)
 	c.ready(t)
 	l := newLoad(t, c.world, c.member("ingest-2"))
-	l.seed = seed
+	l.seed, l.followUps = seed, true
 	if len(bus.nodes) > 0 { // not the short campaign
 		l.mix, l.pace = sparse, 200*time.Millisecond
 		l.long.Store(true)
@@ -192,7 +192,7 @@ func (played table) playSeed(t *testing.T, bus *messageBus, seed uint64, faults 
 	}
 	r := l.Report(time.Now())
 	t.Logf("seed %d: %s", seed, r.String())
-	if r.Created == 0 || r.Fired == 0 || r.DeletedInTime == 0 || r.Updated == 0 {
+	if r.Created == 0 || r.Fired == 0 || r.DeletedInTime == 0 || r.Updated == 0 || r.FollowUps == 0 {
 		t.Errorf("the test proves nothing: %s", r.String())
 	}
 	c.emptyWithin(t, clusterGrace)

@@ -31,7 +31,7 @@ func (w *world) about(eventType, id string) func(tap.Message) bool {
 	}
 }
 
-func await(t *testing.T, heard *record.Record[tap.Message], n int, match func(tap.Message) bool) []tap.Message {
+func await[T any](t *testing.T, heard *record.Record[T], n int, match func(T) bool) []T {
 	t.Helper()
 	found, err := heard.Await(within(t, patience), n, match)
 	if err != nil {

@@ -67,7 +67,7 @@ func number(t *testing.T, name string, standard int) int {
 // TestKillUnderLoad kills the process with SIGKILL at a random time during a load of creates, updates, replaces,
 // deletes and deliveries, and starts it again on the same data. The oracle checks that no timer is lost or early, that
 // none fires after a delete or update in time, that all overdue timers fire within 35 s of the restart, and that every
-// duplicate is attributable.
+// duplicate is attributable. Each timer that has ended and has a URL for that has exactly one follow-up, which arrives.
 func TestKillUnderLoad(t *testing.T) {
 	t.Parallel()
 	c := killCampaign(t)
@@ -94,7 +94,7 @@ func killUnderLoad(t *testing.T, c *campaign, seed uint64) (line string, latest 
 		}
 	}()
 	l := newLoad(t, w)
-	l.seed = seed
+	l.seed, l.followUps = seed, true
 	if c.full {
 		l.mix, l.pace = crowded, 0
 	}
@@ -128,6 +128,8 @@ func killUnderLoad(t *testing.T, c *campaign, seed uint64) (line string, latest 
 		t.Logf("seed %d, round %d of %d: %.0f operations/s before the first of %d kills, ready %.1f s after the last restart, "+
 			"%d overdue timers delivered, the last after %.1f s",
 			seed, round, c.rounds, rate, c.kills, ready.Seconds(), report.LastRecovered, report.LastRecovery.Seconds())
+		t.Logf("seed %d, round %d: %d follow-ups, lost %d, second or unexpected %d, repeated %d",
+			seed, round, report.FollowUps, report.LostFollowUps, report.WrongFollowUps, report.RepeatedFollowUps)
 		line += fmt.Sprintf(" %.1f", report.LastRecovery.Seconds())
 		latest = max(latest, report.LastRecovery)
 		if report.Bad() > 0 || report.LastRecovery > killGrace {
@@ -136,7 +138,7 @@ func killUnderLoad(t *testing.T, c *campaign, seed uint64) (line string, latest 
 	}
 	r := l.Report(time.Now())
 	t.Logf("seed %d: %s", seed, r.String())
-	if r.Created == 0 || r.Fired == 0 || r.DeletedInTime == 0 || r.Updated == 0 {
+	if r.Created == 0 || r.Fired == 0 || r.DeletedInTime == 0 || r.Updated == 0 || r.FollowUps == 0 {
 		t.Errorf("the test proves nothing: %s", r.String())
 	}
 	w.emptyWithin(t, killGrace)

@@ -20,6 +20,7 @@ import (
 	"github.com/timerbus/timerbus/e2e/internal/tap"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/client"
+	"github.com/timerbus/timerbus/pkg/shard"
 )
 
 // cargo is the payload of a timer under load: the write's token, and how to answer its callback. The receiver keeps no
@@ -39,6 +40,7 @@ const (
 	planFail  = "fail"  // 500 at the first attempt
 	planAgain = "again" // rescheduled once
 	planEvent = "event" // no callback
+	planDead  = "dead"  // 410
 )
 
 // span is the maximum time from a write to its executeAt.
@@ -58,6 +60,8 @@ type load struct {
 	// heard is the number of fired events passed to the oracle.
 	heard int
 	mix   mix
+	// followUps: some timers have URLs for their outcome, and some end as dead.
+	followUps bool
 	// pace is the longest pause of a client between requests.
 	pace time.Duration
 	seed uint64
@@ -172,8 +176,17 @@ func (l *load) set(api *client.Client, random *rand.Rand, id string, create bool
 		c.Plan = planAgain
 	case is(l.mix.event):
 		c.Plan = planEvent
+	case l.followUps && is(50):
+		c.Plan = planDead
 	case is(100):
 		c.Filler = strings.Repeat("x", 4<<10)
+	}
+	var urls [2]string // onDone and onDead
+	var expected []oracle.Verdict
+	for i, outcome := range []oracle.Verdict{oracle.Done, oracle.Dead} {
+		if l.followUps && random.IntN(100) < 20+60*i { // few timers are dead
+			urls[i], expected = l.receiver.URL, append(expected, outcome)
+		}
 	}
 	payload, _ := json.Marshal(c)
 	url, way := l.receiver.URL, client.DeliverCallback
@@ -181,17 +194,27 @@ func (l *load) set(api *client.Client, random *rand.Rand, id string, create bool
 		way = client.DeliverEvent
 	}
 	if create {
-		w := l.Creating(id, c.Token, at)
+		w := l.Creating(id, c.Token, at).Expects(expected...)
 		written, err := api.CreateTimer(ctx, client.CreateTimerRequest{
 			Namespace: l.namespace, ID: id, ExecuteAt: client.At(at), CallbackURL: url, Deliver: way, Payload: payload, RetryPolicy: quick(10),
+			OnDone: urls[0], OnDead: urls[1],
 		})
 		return conclude(w, written.InTime, err)
 	}
-	w := l.Updating(id, c.Token, at)
+	w := l.Updating(id, c.Token, at).Expects(expected...)
 	written, err := api.UpdateTimer(ctx, client.UpdateTimerRequest{
 		Namespace: l.namespace, ID: id, ExecuteAt: client.At(at), Deliver: client.Set(way), Payload: payload,
+		OnDone: changed(urls[0]), OnDead: changed(urls[1]),
 	})
 	return conclude(w, written.InTime, err)
+}
+
+// changed returns the change of a URL in an update; an empty one is removed.
+func changed(url string) client.Change[string] {
+	if url == "" {
+		return client.Clear[string]()
+	}
+	return client.Set(url)
 }
 
 func (l *load) remove(api *client.Client, id string) (reached bool) {
@@ -225,6 +248,9 @@ func conclude(w *oracle.Write, inTime bool, err error) (reached bool) {
 
 // answer is the receiver's script.
 func (l *load) answer(call receiver.Call) receiver.Answer {
+	if strings.HasPrefix(call.TimerID, shard.FollowUpPrefix) {
+		return l.followUp(&call)
+	}
 	d, c := delivered(call.Delivery, call.WebhookID, call.At)
 	l.Delivered(d)
 	l.delivered.Add(1)
@@ -234,6 +260,8 @@ func (l *load) answer(call receiver.Call) receiver.Answer {
 	a := receiver.Answer{Delay: c.Takes}
 	verdict, next := oracle.Done, time.Time{}
 	switch {
+	case c.Plan == planDead:
+		a.Status, verdict = http.StatusGone, oracle.Dead
 	case c.Plan == planFail && call.Attempt == 1:
 		a.Status, verdict = 500, oracle.Failed
 	case c.Plan == planAgain && d.ExecuteAt.Equal(c.First):
@@ -242,6 +270,18 @@ func (l *load) answer(call receiver.Call) receiver.Answer {
 	}
 	a.Before = func() { l.Answered(d, verdict, next) }
 	return a
+}
+
+// followUp answers the follow-up of a timer.
+func (l *load) followUp(call *receiver.Call) receiver.Answer {
+	l.delivered.Add(1)
+	var result event.Result
+	_ = json.Unmarshal(call.Payload, &result) // without a timer the oracle reports it
+	f := &oracle.FollowUp{
+		Timer: result.TimerID, Generation: result.Generation, WebhookID: call.WebhookID, At: call.At,
+		Outcome: map[string]oracle.Verdict{"done": oracle.Done, "dead": oracle.Dead}[result.Outcome],
+	}
+	return receiver.Answer{Before: func() { l.FollowedUp(f) }}
 }
 
 func delivered(d event.Delivery, webhookID string, at time.Time) (*oracle.Delivery, cargo) {

@@ -67,10 +67,15 @@ func startAuthorized(t *testing.T) (of func(user string) string, log *violations
 	}, log
 }
 
-// TestLeastRightsOnNATS: each role works with the rights that deploy/nats/authorization.conf gives it, and has no others.
-func TestLeastRightsOnNATS(t *testing.T) {
-	of, log := startAuthorized(t)
-	c := &cluster{store: chosen().fresh(t), bus: onNATS(of("setup"), "timerbus", "")}
+// createByCommand is a command that creates the timer "by-command", which fires an event.
+const createByCommand = `{"specversion":"1.0","id":"1","source":"//test","type":"timerbus.timer.create","datacontenttype":"application/json",
+	"data":{"id":"by-command","executeIn":"1s"}}`
+
+// startWithRights prepares store and bus as user setup, starts two processes of each role as the user of the role, and fires a
+// timer. storeOf and busOf return the URLs of a user.
+func startWithRights(t *testing.T, storeOf, busOf func(user string) string) *cluster {
+	t.Helper()
+	c := &cluster{store: storeOf("setup"), bus: &messageBus{url: busOf("setup")}}
 	c.migrate(t, binary)
 	setup := c.launch(t, "ingest", 1)
 	c.ready(t)
@@ -79,19 +84,41 @@ func TestLeastRightsOnNATS(t *testing.T) {
 	}
 	c.members = nil
 	for i, role := range []string{"ingest", "scheduler", "dispatcher", "ingest", "scheduler", "dispatcher"} {
-		c.launchOn(t, role, i+2, c.store, of(role))
+		c.launchOn(t, role, i+2, storeOf(role), busOf(role))
 	}
 	c.ready(t)
 	c.world = &world{Service: c.members[0].Service, namespace: "default"}
 	c.connectAPI(t)
+	c.create(t, "over-http", time.Second)
+	c.calls(t, "over-http", 1)
+	return c
+}
+
+// afterKills kills a process of each role. The remaining processes take over and fire a timer.
+func (c *cluster) afterKills(t *testing.T) {
+	t.Helper()
+	for _, m := range c.members[:3] {
+		if err := m.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.world = &world{Service: c.members[3].Service, namespace: c.namespace}
+	c.connectAPI(t)
+	c.create(t, "after-kill", time.Second)
+	c.calls(t, "after-kill", 1)
+}
+
+// TestLeastRightsOnNATS: each role works with the rights that deploy/nats/authorization.conf gives it, and has no others.
+func TestLeastRightsOnNATS(t *testing.T) {
+	of, log := startAuthorized(t)
+	owner := chosen().fresh(t)
+	c := startWithRights(t, func(string) string { return owner }, of)
 
 	application, err := nats.Connect(of("application"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer application.Close()
-	c.create(t, "over-http", time.Second)
-	c.calls(t, "over-http", 1)
 	stream, err := jetstream.New(application)
 	if err != nil {
 		t.Fatal(err)
@@ -100,22 +127,13 @@ func TestLeastRightsOnNATS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := `{"specversion":"1.0","id":"1","source":"//test","type":"timerbus.timer.create","datacontenttype":"application/json",
-		"data":{"id":"by-command","executeIn":"1s"}}`
-	if _, err := stream.Publish(within(t, patience), "timerbus.commands", []byte(command)); err != nil {
+	if _, err := stream.Publish(within(t, patience), "timerbus.commands", []byte(createByCommand)); err != nil {
 		t.Fatal(err)
 	}
 	if m, err := fired.Next(jetstream.FetchMaxWait(patience)); err != nil || !strings.Contains(string(m.Data()), "by-command") {
 		t.Errorf("the fired event: %v", err)
 	}
-	// The second scheduler and dispatcher take over from the killed ones.
-	for _, m := range c.members[1:3] {
-		if err := m.Kill(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c.create(t, "after-kill", time.Second)
-	c.calls(t, "after-kill", 1)
+	c.afterKills(t)
 	if seen := log.take(); len(seen) > 0 {
 		t.Errorf("the server refused:\n%s", strings.Join(seen, "\n"))
 	}

@@ -53,7 +53,7 @@ func TestSoak(t *testing.T) {
 	}
 	c := startClusterOn(t, bus, 2, 2, 2)
 	l := newLoad(t, c.world, c.member("ingest-2"))
-	l.seed = config.seed
+	l.seed, l.followUps = config.seed, true
 	random := rand.New(rand.NewPCG(config.seed, 0))
 	stop := l.start(t.Context(), 8)
 
@@ -106,7 +106,7 @@ func TestSoak(t *testing.T) {
 	if r.Bad() > 0 {
 		t.Errorf("a promise is broken")
 	}
-	if r.Created == 0 || r.Fired == 0 || r.DeletedInTime == 0 || r.Updated == 0 || kills == 0 {
+	if r.Created == 0 || r.Fired == 0 || r.DeletedInTime == 0 || r.Updated == 0 || r.FollowUps == 0 || kills == 0 {
 		t.Errorf("the test proves nothing")
 	}
 	if mostMemory > soakMemory {

@@ -30,17 +30,19 @@ func TestOutput(t *testing.T) {
 		{name: "ordertimeout"},
 		{name: "reminder"},
 		{name: "backoff"},
+		{name: "delivery"},
 		{name: "delayed"},
 		{name: "delayed", server: "kafka", flag: "-kafka"},
 		{name: "sqltransaction", server: "postgres", flag: "-postgres"},
+		{name: "outbox", server: "postgres", flag: "-postgres", args: []string{"-timerbus", filepath.Join(folder, "timerbus")}},
 		{name: "redisstreams", server: "redis", flag: "-redis"},
 	} {
 		ran[c.name] = true
 		t.Run(path.Join(c.name, c.server), func(t *testing.T) {
 			t.Parallel()
-			var args []string
+			args := c.args
 			if c.server != "" {
-				args = []string{c.flag, address(t, c.server)}
+				args = append(slices.Clone(args), c.flag, address(t, c.server))
 			}
 			got := run(t, filepath.Join(folder, c.name), args...)
 			t.Logf("%s %s\n%s", c.name, strings.Join(args, " "), got)
@@ -62,13 +64,17 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// build builds all examples, without debug information, because linking takes most of the time.
+// build builds all examples, and the program timerbus, without debug information, because linking takes most of the time.
 func build(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", folder, "./...")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	for _, cmd := range []*exec.Cmd{
+		exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", folder, "./..."),
+		exec.CommandContext(t.Context(), "go", "build", "-C", "..", "-tags", "grpcnotrace", "-ldflags=-s -w", "-o", folder, "./cmd/timerbus"),
+	} {
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", cmd, err, out)
+		}
 	}
 	return folder
 }
@@ -80,6 +86,8 @@ func run(t *testing.T, program string, args ...string) string {
 	var out, failure bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stdout, cmd.Stderr = &out, &failure
+	// The variables of the test are not settings of a service that an example starts.
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "TIMERBUS_") })
 	if err := cmd.Run(); err != nil {
 		t.Errorf("%s: %v\n%s", filepath.Base(program), err, &failure)
 	}

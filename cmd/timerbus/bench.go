@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timerbus/timerbus/internal/bench"
+	"github.com/timerbus/timerbus/internal/process"
 )
 
 // benchCommand measures a running service. The benchmark module runs it as a separate process.
@@ -139,8 +140,11 @@ func (b *benchCommand) run(c *cobra.Command) (err error) {
 	if o.Plan, err = b.plan(c); err != nil {
 		return usageError{err}
 	}
-	o.Target, err = bench.NewTarget(
-		cmp.Or(b.url, os.Getenv("TIMERBUS_URL"), defaultURL), cmp.Or(b.token, os.Getenv("TIMERBUS_TOKEN")))
+	token, err := process.Secret("TOKEN")
+	if err != nil {
+		return usageError{err}
+	}
+	o.Target, err = bench.NewTarget(cmp.Or(b.url, os.Getenv("TIMERBUS_URL"), defaultURL), cmp.Or(b.token, token))
 	if err != nil {
 		return usageError{err}
 	}

@@ -19,6 +19,7 @@ type callbackFlags struct {
 	rotate, remove     string
 	overlap            time.Duration
 	ca, certificate, k string
+	auth               authFlags
 	topics             []string
 	cleared            []string
 }
@@ -32,13 +33,14 @@ func (f *callbackFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.ca, "ca", "", "PEM file of the CA certificates for callbacks, instead of the system's")
 	c.Flags().StringVar(&f.certificate, "client-cert", "", "PEM file of the client certificate of callbacks")
 	c.Flags().StringVar(&f.k, "client-key", "", "PEM file of the client certificate's key")
+	f.auth.add(c)
 	c.Flags().StringSliceVar(&f.topics, "event-topics", nil,
 		"topics that timers' events may go to, such as 'orders.*,billing.timeouts'; * matches any characters")
 }
 
 // clearableSettings are the values of --clear. Each excludes the flag of the same name.
 func clearableSettings() []string {
-	return []string{"ca", "client-cert", "event-topics", "final-status", "header", "secret"}
+	return []string{"ca", "callback-auth", "client-cert", "event-topics", "final-status", "header", "secret"}
 }
 
 // addChanges adds the flags that only the update command has.
@@ -79,6 +81,13 @@ func (f *callbackFlags) input(c *cobra.Command, p *program, input *client.Namesp
 	}
 	if some {
 		input.TLS, given = client.Set(tls), true
+	}
+	auth, some, err := f.auth.input(c, p)
+	if err != nil {
+		return false, err
+	}
+	if some {
+		input.CallbackAuth, given = client.Set(auth), true
 	}
 	for _, field := range f.cleared {
 		if err := f.clear(c, field, input); err != nil {
@@ -163,6 +172,8 @@ func (f *callbackFlags) clear(c *cobra.Command, field string, input *client.Name
 			return err
 		}
 		input.Secrets = client.Clear[client.SecretsInput]()
+	case "callback-auth":
+		input.CallbackAuth = client.Clear[client.CallbackAuthInput]()
 	case "ca":
 		tls.CA = client.Clear[string]()
 		input.TLS = client.Set(tls)

@@ -151,6 +151,45 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			[]string{"ID        STATUS    DUE", "order-17  retrying  2020-01-01T00:00:30.000Z ("},
 			"there are more timers: add --all, or --cursor next",
 		},
+		"list in due order": {
+			[]string{"timer", "list", "--order", "due", "--limit", "1"},
+			200, `{"timers":[` + aTimer + `]}`, "timers/list", `{"limit":1,"namespace":"default","order":"due"}`,
+			[]string{"order-17  retrying"},
+			"",
+		},
+		"count": {
+			[]string{"timer", "count", "--status", "scheduled", "--due-from", "2020-01-01T00:00:00Z", "--due-before", "2021-01-01T00:00:00Z"},
+			200, `{"count":1842,"truncated":false}`, "timers/count",
+			`{"dueBefore":"2021-01-01T00:00:00.000Z","dueFrom":"2020-01-01T00:00:00.000Z","namespace":"default","status":"scheduled"}`,
+			[]string{"1,842 timers\n"},
+			"",
+		},
+		"count, truncated": {
+			[]string{"timer", "count", "-n", "shop"},
+			200, `{"count":2000000,"truncated":true}`, "timers/count", `{"namespace":"shop"}`,
+			[]string{"at least 2,000,000 timers\n"},
+			"",
+		},
+		"count as JSON": {
+			[]string{"timer", "count", "--json"},
+			200, `{"count":7,"truncated":true}`, "timers/count", `{"namespace":"default"}`,
+			[]string{`"count": 7`, `"truncated": true`},
+			"",
+		},
+		"forecast": {
+			[]string{"timer", "forecast", "--from", "2020-01-01T00:00:00Z", "--to", "2020-01-01T01:30:00Z", "--bucket", "45m"},
+			200, `{"from":"2020-01-01T00:00:00.000Z","to":"2020-01-01T01:30:00.000Z","bucket":"45m","counts":[7,0],"truncated":false,"completeBefore":"2020-01-01T01:30:00.000Z"}`,
+			"timers/forecast", `{"bucket":"45m","from":"2020-01-01T00:00:00.000Z","namespace":"default","to":"2020-01-01T01:30:00.000Z"}`,
+			[]string{"FROM                      DUE\n2020-01-01T00:00:00.000Z  7\n2020-01-01T00:45:00.000Z  0\n"},
+			"",
+		},
+		"forecast of a day, truncated": {
+			[]string{"timer", "forecast", "--from", "2020-01-01T00:00:00Z"},
+			200, `{"from":"2020-01-01T00:00:00.000Z","to":"2020-01-02T00:00:00.000Z","bucket":"1h","counts":[7,3,0],"truncated":true,"completeBefore":"2020-01-01T01:30:00.000Z"}`,
+			"timers/forecast", `{"bucket":"1h","from":"2020-01-01T00:00:00.000Z","namespace":"default","to":"2020-01-02T00:00:00.000Z"}`,
+			[]string{"2020-01-01T01:00:00.000Z  3\n"},
+			"counted only the timers that are due before 2020-01-01T01:30:00.000Z: continue with --from 2020-01-01T01:30:00.000Z",
+		},
 		"history": {
 			[]string{"timer", "history", "order-17", "--limit", "2"},
 			200,
@@ -163,6 +202,12 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			[]string{"timer", "retry", "order-17", "--in", "10m", "--if-generation", "7"},
 			200, aTimer, "timers/retry", `{"executeIn":"10m","ifGeneration":"7","namespace":"default","timerId":"order-17"}`,
 			[]string{"armed order-17 in namespace default again: fires 2020-01-01T00:00:00.000Z ("},
+			"",
+		},
+		"run now": {
+			[]string{"timer", "run-now", "order-17", "--if-generation", "7"},
+			200, aTimer, "timers/run-now", `{"ifGeneration":"7","namespace":"default","timerId":"order-17"}`,
+			[]string{"started order-17 in namespace default: fires 2020-01-01T00:00:00.000Z ("},
 			"",
 		},
 		"retry by filter": {
@@ -310,6 +355,37 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			200, aNamespace, "namespaces/update",
 			`{"name":"n","settings":{"finalStatuses":null,"headers":null,"secrets":null,"tls":{"certificate":null,"key":null}}}`, nil, "",
 		},
+		"namespace with OAuth 2.0": {
+			[]string{
+				"namespace", "update", "n", "--callback-auth", "oauth2", "--callback-token-url", "https://id/t", "--callback-client-id", "c",
+				"--callback-auth-secret", "@" + file, "--callback-scopes", "a,b", "--callback-audience", "d",
+			},
+			200, strings.Replace(aNamespace, `"retryPolicy"`,
+				`"callbackAuth":{"type":"oauth2","tokenUrl":"https://id/t","clientId":"c","scopes":["a","b"],"audience":"d"},"retryPolicy"`, 1),
+			"namespaces/update",
+			`{"name":"n","settings":{"callbackAuth":{"audience":"d","clientId":"c","clientSecret":"{\"from\":\"file\"}","scopes":["a","b"],"tokenUrl":"https://id/t","type":"oauth2"}}}`,
+			[]string{"callback auth      oauth2\n", "https://id/t\n", "client id          c\n", "scopes             a b\n", "audience           d\n"},
+			"",
+		},
+		"namespace with a password": {
+			[]string{
+				"namespace", "create", "n", "--preset", "small", "--callback-auth", "basic", "--callback-username", "u", "--callback-auth-secret", "-",
+			},
+			200, strings.Replace(aNamespace, `"retryPolicy"`, `"callbackAuth":{"type":"basic","username":"u"},"retryPolicy"`, 1),
+			"namespaces/create",
+			`{"name":"n","preset":"small","settings":{"callbackAuth":{"password":"\"from stdin\"","type":"basic","username":"u"}}}`,
+			[]string{"callback auth      basic\n", "user name          u\n"},
+			"",
+		},
+		"namespace with a fixed token": {
+			[]string{"namespace", "update", "n", "--callback-auth", "bearer", "--callback-auth-secret", "-"},
+			200, aNamespace, "namespaces/update",
+			`{"name":"n","settings":{"callbackAuth":{"token":"\"from stdin\"","type":"bearer"}}}`, nil, "",
+		},
+		"namespace without authentication": {
+			[]string{"namespace", "update", "n", "--clear", "callback-auth"},
+			200, aNamespace, "namespaces/update", `{"name":"n","settings":{"callbackAuth":null}}`, nil, "",
+		},
 		"namespace seals anew": {
 			[]string{"namespace", "update", "n", "--reseal"}, 200, aNamespace, "namespaces/update", `{"name":"n","settings":{}}`, nil, "",
 		},
@@ -324,6 +400,12 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			[]string{"namespace", "get", "n", "--json"}, 200, aNamespace, "namespaces/get", `{"name":"n"}`, []string{`"numShards": 16`}, "",
 		},
 		"namespace update": {
+			[]string{"namespace", "update", "n", "--keep-payload", "7d"}, 200, aNamespace, "namespaces/update", `{"name":"n","settings":{"keepPayload":"168h0m0s"}}`, nil, "",
+		},
+		"namespace keeps no payloads": {
+			[]string{"namespace", "update", "n", "--keep-payload", "0"}, 200, aNamespace, "namespaces/update", `{"name":"n","settings":{"keepPayload":null}}`, nil, "",
+		},
+		"namespace retention": {
 			[]string{"namespace", "update", "n", "--history-retention", "48h", "--dead-retention", "96h", "--host-concurrency", "8"}, 200, aNamespace, "namespaces/update", `{"name":"n","settings":{"deadRetention":"96h0m0s","historyRetention":"48h0m0s","hostConcurrency":8}}`, []string{"host concurrency   64\n"}, "",
 		},
 		"namespace quotas": {

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -49,8 +47,18 @@ program does not support it.`,
 			},
 		})
 	// Not the flag's default, because --help shows defaults and the URL may contain a password.
-	c.PersistentFlags().StringVar(&store, "store", "", "URL of the database (default $TIMERBUS_STORE)")
-	c.PersistentPreRun = func(*cobra.Command, []string) { store = cmp.Or(store, os.Getenv(process.EnvPrefix+"STORE")) }
+	c.PersistentFlags().StringVar(&store, "store", "", "URL of the database (default $TIMERBUS_STORE, or the file in $TIMERBUS_STORE_FILE)")
+	c.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if store != "" {
+			return nil
+		}
+		given, err := process.Secret("STORE")
+		if err != nil {
+			return usageError{err}
+		}
+		store = given
+		return nil
+	}
 	return c
 }
 

@@ -28,18 +28,23 @@ func (p *program) namespaceCommand() *cobra.Command {
 
 // settingsFlags are the settings of a namespace, which are the defaults of its timers.
 type settingsFlags struct {
-	timeout, retention, deadRetention time.Duration
-	hostConcurrency                   int
-	quota                             quotaFlags
-	retry                             retryFlags
-	callbacks                         callbackFlags
+	timeout, retention, deadRetention, keepPayload time.Duration
+	hostConcurrency                                int
+	onDone, onDead                                 string
+	quota                                          quotaFlags
+	retry                                          retryFlags
+	callbacks                                      callbackFlags
 }
 
 func (f *settingsFlags) add(c *cobra.Command) {
 	durationFlag(c, &f.timeout, "callback-timeout", 0, "time limit of one attempt, 1s to 5m")
 	durationFlag(c, &f.retention, "history-retention", 0, "how long outcomes are kept, such as 7d (1m to 365d)")
 	durationFlag(c, &f.deadRetention, "dead-retention", 0, "how long dead timers are kept, such as 30d (1m to 365d)")
+	durationFlag(c, &f.keepPayload, "keep-payload", 0,
+		"how long done timers are kept with their payload, to retry them, such as 7d (the history retention to 30d); 0 removes the setting")
 	c.Flags().IntVar(&f.hostConcurrency, "host-concurrency", 0, "concurrent callbacks to one host and port, 1 to 1024")
+	c.Flags().StringVar(&f.onDone, "on-done", "", `URL to call when a timer is done; "" removes it`)
+	c.Flags().StringVar(&f.onDead, "on-dead", "", `URL to call when a timer is dead or has expired; "" removes it`)
 	f.quota.add(c)
 	f.retry.add(c)
 	f.callbacks.add(c)
@@ -103,8 +108,26 @@ func (f *settingsFlags) input(c *cobra.Command, p *program) (input client.Namesp
 	if c.Flags().Changed("dead-retention") {
 		input.DeadRetention, given = client.Set(f.deadRetention.String()), true
 	}
+	if c.Flags().Changed("keep-payload") {
+		input.KeepPayload, given = client.Set(f.keepPayload.String()), true
+		if f.keepPayload == 0 {
+			input.KeepPayload = client.Clear[string]()
+		}
+	}
 	if c.Flags().Changed("host-concurrency") {
 		input.HostConcurrency, given = client.Set(f.hostConcurrency), true
+	}
+	for name, url := range map[string]struct {
+		value string
+		to    *client.Change[string]
+	}{"on-done": {f.onDone, &input.OnDone}, "on-dead": {f.onDead, &input.OnDead}} {
+		if !c.Flags().Changed(name) {
+			continue
+		}
+		given = true
+		if *url.to = client.Set(url.value); url.value == "" {
+			*url.to = client.Clear[string]()
+		}
 	}
 	if quota, some := f.quota.input(c); some {
 		input.Quota, given = client.Set(quota), true
@@ -236,6 +259,13 @@ func (n *namespaceCommands) print(ns client.Namespace, err error) error {
 		{"retry", fmt.Sprintf("%d attempts, %s apart at first, × %v, at most %s",
 			retry.MaxAttempts, retry.InitialInterval, retry.BackoffMultiplier, retry.MaxInterval)},
 	}
+	for _, optional := range [][]string{
+		{"keep payload", ns.Settings.KeepPayload}, {"on done", ns.Settings.OnDone}, {"on dead", ns.Settings.OnDead},
+	} {
+		if optional[1] != "" {
+			rows = append(rows, optional)
+		}
+	}
 	rows = append(rows, describeQuota(&ns.Settings.Quota)...)
 	rows = append(rows, describeCallbacks(&ns.Settings)...)
 	rows = append(rows, []string{"version", strconv.FormatInt(ns.Version, 10)})
@@ -266,6 +296,7 @@ func describeCallbacks(s *client.NamespaceSettings) [][]string {
 	if s.TLS.Certificate != "" {
 		rows = append(rows, []string{"client certificate", "set"})
 	}
+	rows = append(rows, describeAuth(&s.CallbackAuth)...)
 	if len(s.EventTopics) > 0 {
 		rows = append(rows, []string{"event topics", strings.Join(s.EventTopics, ", ")})
 	}

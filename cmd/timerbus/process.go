@@ -21,6 +21,7 @@ import (
 	"github.com/timerbus/timerbus/internal/backend"
 	"github.com/timerbus/timerbus/internal/node"
 	"github.com/timerbus/timerbus/internal/otlp"
+	"github.com/timerbus/timerbus/internal/outbox"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -59,13 +60,19 @@ func (p *program) serve(
 		}
 		busURL = backend.FolderURL("embedded", filepath.Join(config.Data, "nats"), query)
 	}
-	proxy, err := config.Proxy()
+	proxies, err := newProxy(config)
 	if err != nil {
 		return usageError{err}
 	}
 	keys, err := config.SecretKeys()
 	if err != nil {
 		return usageError{err}
+	}
+	var commands outbox.Outbox
+	if config.Outbox != "" && (role == node.All || role == node.Ingest) {
+		if commands, err = backend.OpenOutbox(config.Outbox); err != nil {
+			return usageError{err}
+		}
 	}
 	var tracer *tracing.Tracer
 	if config.TraceShare > 0 {
@@ -83,14 +90,14 @@ func (p *program) serve(
 	token := access.NewToken(config.Token)
 	opening := opening{
 		backend: backend.Options{
-			StoreURL: storeURL, BusURL: busURL, Migrate: role == node.All, BusToken: config.Token,
+			StoreURL: storeURL, BusURL: busURL, Role: string(role), Migrate: role == node.All, BusToken: config.Token,
 			// The database stores the partition count. A different count is an error that names the stored one.
 			Partitions: config.Partitions,
 			Clock:      timer.SystemClock, Random: rand.Uint64, Logger: logger,
 		},
 		node: node.Options{
-			AllowedHosts: config.AllowedHosts, CallbackAllow: config.CallbackAllow, CallbackProxy: proxy,
-			Role: role, Name: config.Node, Listener: l, Keys: keys, Drain: config.DrainTimeout,
+			AllowedHosts: config.AllowedHosts, CallbackAllow: config.CallbackAllow, CallbackProxy: proxies.present(),
+			Role: role, Outbox: commands, Name: config.Node, Listener: l, Keys: keys, Drain: config.DrainTimeout,
 			MetricsNamespaces: config.MetricsNamespaces, Tracer: tracer,
 			Version: version, Logger: logger,
 			Access: access.Options{Token: token, Verify: verify, Certificates: config.TLSClientCA != ""},
@@ -109,12 +116,12 @@ func (p *program) serve(
 		return err
 	}
 	if role == node.All {
-		p.banner(l.Addr().String(), opening.busAddress, config)
+		p.banner(l.Addr().String(), opening.opened.BusAddress, config)
 	} else {
 		logger.Info("started", "role", role, "version", readBuildInfo().Version, "listen", l.Addr().String())
 	}
 	if process.HasSecretFiles(os.Environ()) {
-		r := reload{settings: settings, config: *config, token: token, keys: keys, logger: logger}
+		r := newReload(settings, config, token, keys, opening.opened, proxies, logger)
 		ctx, cancel := context.WithCancel(ctx)
 		var watch sync.WaitGroup
 		watch.Go(func() { r.run(ctx) })

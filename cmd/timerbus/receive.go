@@ -112,15 +112,23 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		http.Error(w, err.Error(), status)
 		return
 	}
-	var d event.Delivery
-	if err := json.Unmarshal(body, &d); err != nil || d.TimerID == "" {
+	d, isRaw, err := event.DeliveryFromHeaders(request.Header.Get)
+	shown := json.RawMessage(body)
+	switch {
+	case !isRaw:
+		err = json.Unmarshal(body, &d)
+	case err == nil:
+		shown, err = json.Marshal(string(body))
+		d.Payload = shown
+	}
+	if err != nil || d.TimerID == "" {
 		r.foreign(at, request, body)
 		http.Error(w, "not a Timerbus callback", http.StatusBadRequest)
 		return
 	}
 	status, answer := r.answers.to(&d, at)
 	r.print(&received{
-		ReceivedAt: at, WebhookID: request.Header.Get("Webhook-Id"), Body: body, Status: status, Answer: answer,
+		ReceivedAt: at, WebhookID: request.Header.Get("Webhook-Id"), Body: shown, Status: status, Answer: answer,
 		LatenessMS: float64(at.Sub(d.ScheduledFor)) / float64(time.Millisecond),
 	}, &d)
 	if !timer.Sleep(request.Context(), r.answers.delay) {

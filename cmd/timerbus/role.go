@@ -44,8 +44,11 @@ or a line of the YAML file that --config names, in this order of precedence. doc
 			"not use it."
 	}
 	if role == node.Scheduler {
-		c.Long += "\n\nA scheduler accepts --callback-allow, --callback-proxy and --secret-key, so that all roles can have the same\n" +
-			"settings. It checks their values and does not use them."
+		c.Long += "\n\nA scheduler accepts --callback-allow, --callback-proxy, --outbox and --secret-key, so that all roles can have\n" +
+			"the same settings. It does not use their values."
+	}
+	if role == node.Dispatcher {
+		c.Long += "\n\nA dispatcher accepts --outbox, so that all roles can have the same settings. It does not use the value."
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return p.start(c.Context(), role, func() (process.Config, error) { return process.Load(sources()) })
@@ -85,6 +88,7 @@ func roleFlags(c *cobra.Command, role node.Role) func() process.Sources {
 	} {
 		c.Flags().Lookup(flag).Usage = usage
 	}
+	c.Flags().Lookup("outbox").Hidden = true
 	if role == node.Scheduler {
 		for _, flag := range []string{"callback-allow", "callback-proxy", "secret-key"} {
 			c.Flags().Lookup(flag).Hidden = true

@@ -32,9 +32,9 @@ func TestUsageErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"":                                   "want a command: dev, ingest, scheduler, dispatcher, config, doctor, healthcheck, migrate, backup, restore, receive, timer, namespace, key, shard, bench, version",
+		"":                                   "want a command: dev, ingest, scheduler, dispatcher, config, doctor, healthcheck, migrate, outbox, backup, restore, receive, timer, namespace, key, shard, bench, version",
 		"frob":                               `"frob" is not a command: want dev, ingest`,
-		"timer":                              "want a command: create, get, update, delete, retry, list, history, watch, batch-create, batch-delete, reschedule",
+		"timer":                              "want a command: create, get, update, delete, run-now, retry, list, count, forecast, history, watch, batch-create, batch-delete, reschedule",
 		"timer frob":                         `"frob" is not a command: want create`,
 		"timer create":                       "create needs ID",
 		"timer get a --id b":                 `"a" is not accepted: get wants no argument`,
@@ -90,7 +90,7 @@ func TestUsageErrors(t *testing.T) {
 		"namespace update n --secret @/does/not/exist":             "--secret: ",
 		"namespace update n --client-cert a":                       "--client-cert: ",
 		"namespace update n --client-cert /dev/null":               "--client-cert and --client-key require each other",
-		"namespace update n --clear colour":                        `"colour" is not accepted: want some of ca, client-cert`,
+		"namespace update n --clear colour":                        `"colour" is not accepted: want some of ca, callback-auth`,
 		"namespace update n --clear secret --secret x":             "--clear secret and --secret exclude each other",
 		"namespace update n --header x":                            "want 'Name: value'",
 		"timer create a --in 1s --header a:1 --header a:2":         "--header: a is given twice",
@@ -113,6 +113,15 @@ func TestUsageErrors(t *testing.T) {
 		"dev --listen :0":                                          "without a token",
 		"dev --nats-listen 0.0.0.0:0":                              "without a token",
 		"dev --config /does/not/exist":                             "/does/not/exist",
+
+		"namespace update n --callback-auth digest --callback-auth-secret -":                       `"digest" is not accepted: want oauth2, basic or bearer`,
+		"namespace update n --callback-auth bearer":                                                "--callback-auth requires --callback-auth-secret",
+		"namespace update n --callback-auth bearer --callback-auth-secret hunter2":                 "a secret on the command line is not accepted",
+		"namespace update n --callback-auth bearer --callback-auth-secret @/nowhere":               "--callback-auth-secret: open /nowhere",
+		"namespace update n --callback-auth bearer --callback-auth-secret - --secret -":            "cannot both read the input",
+		"namespace update n --callback-auth bearer --callback-auth-secret - --clear callback-auth": "exclude each other",
+		"namespace update n --callback-scopes a":                                                   "--callback-scopes requires --callback-auth",
+		"namespace update n --callback-auth-secret -":                                              "--callback-auth-secret requires --callback-auth",
 	} {
 		t.Run(line, func(t *testing.T) {
 			got := command(t, strings.Fields(line)...)

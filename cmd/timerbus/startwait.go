@@ -25,8 +25,8 @@ const startPause = 500 * time.Millisecond
 type opening struct {
 	backend backend.Options
 	node    node.Options
-	// busAddress is Backend.BusAddress.
-	busAddress string
+	// opened is the store and bus of the node.
+	opened *backend.Backend
 }
 
 func (o *opening) once(ctx context.Context) (*node.Node, error) {
@@ -34,7 +34,7 @@ func (o *opening) once(ctx context.Context) (*node.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.busAddress = b.BusAddress
+	o.opened = b
 	o.node.Store, o.node.Bus, o.node.Close = b.Store, b.Bus, b.Close
 	return node.Open(ctx, &o.node)
 }

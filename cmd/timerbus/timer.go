@@ -76,7 +76,7 @@ func (t *timerCommands) orMatching(c *cobra.Command, filter *filterFlags, status
 func (p *program) timerCommand() *cobra.Command {
 	t := &timerCommands{program: p}
 	c := group("timer", "Create, show, change and delete timers",
-		t.create(), t.get(), t.update(), t.delete(), t.retry(), t.list(), t.history(), t.watch(),
+		t.create(), t.get(), t.update(), t.delete(), t.runNow(), t.retry(), t.list(), t.count(), t.forecast(), t.history(), t.watch(),
 		t.batchCreate(), t.batchDelete(), t.reschedule(), t.purge())
 	t.remote.flags(c)
 	c.PersistentFlags().StringVarP(&t.namespace, "namespace", "n", "default", "namespace")
@@ -117,6 +117,18 @@ func describe(t *client.Timer, now time.Time) [][]string {
 		{"callback", cmp.Or(t.CallbackURL, "-")},
 		{"timeout", t.CallbackTimeout},
 	}
+	if t.Window != "" {
+		rows = append(rows, []string{"window", t.Window})
+	}
+	if t.ExpireAfter != "" {
+		rows = append(rows, []string{"expires at", when(t.ExpiresAt, now)})
+	}
+	for _, url := range [][]string{{"on done", t.OnDone}, {"on dead", t.OnDead}} {
+		if url[1] != "" {
+			rows = append(rows, url)
+		}
+	}
+	rows = append(rows, describeRequest(&t.Request)...)
 	rows = append(rows, describeHeaders(t.Headers)...)
 	if t.Topic != "" {
 		rows = append(rows, []string{"topic", t.Topic}, []string{"key", printable(cmp.Or(t.Key, "-"))})
@@ -138,6 +150,24 @@ func describe(t *client.Timer, now time.Time) [][]string {
 	}
 	if t.LastError != "" {
 		rows = append(rows, []string{"last error", short(t.LastError, 200)})
+	}
+	return rows
+}
+
+// describeRequest returns no rows for the usual request.
+func describeRequest(r *client.TimerRequest) [][]string {
+	if r.Method == "" {
+		return nil
+	}
+	rows := [][]string{{"request", string(r.Method) + " " + r.ContentType}}
+	switch {
+	case r.Body != nil:
+		rows = append(rows, []string{"body", strconv.Quote(short(*r.Body, 200))})
+	case r.BodyBase64 != nil:
+		rows = append(rows, []string{"body", fmt.Sprintf("%d bytes, not printable", len(r.BodyBase64))})
+	}
+	if r.Reschedule {
+		rows = append(rows, []string{"answer", "may reschedule the timer"})
 	}
 	return rows
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func (t *timerCommands) list() *cobra.Command {
-	var status, correlationID, dueFrom, dueBefore, cursor string
+	var status, correlationID, dueFrom, dueBefore, order, cursor string
 	var limit int
 	var all bool
 	c := &cobra.Command{
@@ -25,6 +25,7 @@ func (t *timerCommands) list() *cobra.Command {
 			}
 			request := client.ListTimersRequest{
 				Namespace: t.namespace, Status: client.Status(status), CorrelationID: correlationID, Limit: limit, Cursor: cursor,
+				Order: client.ListOrder(order),
 			}
 			if request.DueFrom, err = instant("--due-from", dueFrom); err != nil {
 				return err
@@ -39,10 +40,12 @@ func (t *timerCommands) list() *cobra.Command {
 	c.Flags().StringVar(&correlationID, "correlation-id", "", "only timers with this correlation id")
 	c.Flags().StringVar(&dueFrom, "due-from", "", "only timers due from this time on")
 	c.Flags().StringVar(&dueBefore, "due-before", "", "only timers due before this time")
+	c.Flags().StringVar(&order, "order", "", "key, or due: the timers that are due next first (default: key)")
 	c.Flags().IntVar(&limit, "limit", 100, "timers on a page, 1 to 1000")
 	c.Flags().StringVar(&cursor, "cursor", "", "continue where an earlier page ended")
 	c.Flags().BoolVar(&all, "all", false, "all pages")
 	completeWith(c, "status", "scheduled", "retrying", "parked", "done", "dead")
+	completeWith(c, "order", "key", "due")
 	return c
 }
 

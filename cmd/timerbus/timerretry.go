@@ -16,7 +16,8 @@ func (t *timerCommands) retry() *cobra.Command {
 	c := &cobra.Command{
 		Use: "retry (ID | --matching --status STATUS)", Short: "Schedule a dead or parked timer again, or all that a filter selects",
 		Long: `Schedule a dead or parked timer again: it starts again at attempt 1, immediately unless a time is given. This is
-possible for a dead timer as long as history keeps it. With --matching, all timers that a filter selects are
+possible for a dead timer as long as history keeps it, and for a done one if the namespace has kept its payload
+(--keep-payload). With --matching, all timers that a filter selects are
 scheduled again, page by page; --status dead or --status parked is then required.`,
 		Example: `  timerbus timer retry order-17
   timerbus timer retry -n billing --matching --status dead --due-from 2030-01-31T09:00:00Z --dry-run

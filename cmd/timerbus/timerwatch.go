@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 	"time"
 
@@ -100,14 +99,22 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 	named := "--bus"
 	if w.bus == "" {
-		named, w.bus = busVariable, cmp.Or(os.Getenv(busVariable), defaultBus)
+		given, err := process.Secret("BUS")
+		if err != nil {
+			return usageError{err}
+		}
+		named, w.bus = busVariable, cmp.Or(given, defaultBus)
 	}
 	format := "text"
 	if w.json {
 		format = "json"
 	}
+	token, err := process.Secret("TOKEN")
+	if err != nil {
+		return usageError{err}
+	}
 	o := backend.FollowOptions{
-		BusURL: w.bus, Token: cmp.Or(w.token, os.Getenv("TIMERBUS_TOKEN")), Prefix: w.prefix,
+		BusURL: w.bus, Token: cmp.Or(w.token, token), Prefix: w.prefix,
 		Topics: []bus.Topic{bus.Results, bus.Dead},
 		Logger: process.NewLogger(w.stderr, format, slog.LevelWarn),
 	}
@@ -118,7 +125,7 @@ func (w *watcher) run(ctx context.Context) error {
 		fmt.Fprintf(w.stderr, "following results at %s (Ctrl-C ends it)\n", backend.Redacted(w.bus))
 	}
 	seen := 0
-	err := backend.Follow(ctx, o, func(_ bus.Topic, m *bus.Message) error {
+	err = backend.Follow(ctx, o, func(_ bus.Topic, m *bus.Message) error {
 		shown, err := w.show(m)
 		if err == nil && shown {
 			if seen++; seen == w.count {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -21,6 +20,9 @@ type timerFlags struct {
 	retry                                             retryFlags
 	headers                                           []string
 	topic, key                                        string
+	request                                           requestFlags
+	window, expireAfter                               time.Duration
+	expireAt, onDone, onDead                          string
 }
 
 func (f *timerFlags) add(c *cobra.Command) {
@@ -34,6 +36,13 @@ func (f *timerFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.headers, "header", nil, headerUsage)
 	c.Flags().StringVar(&f.topic, "topic", "", "topic of the event, one that the namespace allows (default: the common topic)")
 	c.Flags().StringVar(&f.key, "key", "", "key of the event on that topic (default: namespace/id)")
+	f.request.add(c)
+	durationFlag(c, &f.window, "window", 0,
+		"fire at a time within this window that begins at --at or --in, always the same for an id (at most 7d)")
+	durationFlag(c, &f.expireAfter, "expire-after", 0, "deliver until this long after the planned time, or not at all, such as 1h")
+	c.Flags().StringVar(&f.expireAt, "expire-at", "", "the same as a time, such as 2030-01-31T10:00:00Z")
+	c.Flags().StringVar(&f.onDone, "on-done", "", "URL to call when the timer is done (default: the namespace's)")
+	c.Flags().StringVar(&f.onDead, "on-dead", "", "URL to call when the timer is dead or has expired (default: the namespace's)")
 	f.retry.add(c)
 	completeWith(c, "deliver", "callback", "event", "both")
 }
@@ -52,16 +61,10 @@ func instant(flag, text string) (client.Instant, error) {
 
 // payloadJSON reads the value of --payload: the JSON, @FILE for a file, or - for the input.
 func (t *timerCommands) payloadJSON(given string) (json.RawMessage, error) {
-	raw := []byte(given)
-	var err error
-	switch {
-	case given == "":
+	if given == "" {
 		return nil, nil
-	case given == "-":
-		raw, err = io.ReadAll(io.LimitReader(t.stdin, timer.MaxPayload+1))
-	case strings.HasPrefix(given, "@"):
-		raw, err = os.ReadFile(given[1:])
 	}
+	raw, err := readValue(given, t.stdin)
 	if err != nil {
 		return nil, usagef("--payload: %w", err)
 	}
@@ -88,7 +91,7 @@ func (t *timerCommands) create() *cobra.Command {
 			request := client.CreateTimerRequest{
 				Namespace: t.namespace, ID: t.id, ExecuteIn: f.in, CallbackURL: f.callback,
 				Deliver: client.Deliver(f.deliver), CorrelationID: f.correlationID, OnConflict: client.OnConflict(onConflict),
-				Topic: f.topic, Key: f.key,
+				Topic: f.topic, Key: f.key, OnDone: f.onDone, OnDead: f.onDead,
 			}
 			if request.ExecuteAt, err = instant("--at", f.at); err != nil {
 				return err
@@ -98,6 +101,18 @@ func (t *timerCommands) create() *cobra.Command {
 			}
 			if c.Flags().Changed("callback-timeout") {
 				request.CallbackTimeout = f.timeout.String()
+			}
+			if request.Request, err = f.request.request(c, t.stdin); err != nil {
+				return err
+			}
+			if c.Flags().Changed("window") {
+				request.Window = f.window.String()
+			}
+			if c.Flags().Changed("expire-after") {
+				request.ExpireAfter = f.expireAfter.String()
+			}
+			if request.ExpiresAt, err = instant("--expire-at", f.expireAt); err != nil {
+				return err
 			}
 			request.RetryPolicy, _ = f.retry.input(c)
 			if request.Headers, err = headerMap(f.headers); err != nil {
@@ -115,7 +130,10 @@ func (t *timerCommands) create() *cobra.Command {
 
 // clearable are the values of --clear. Each excludes the flag of the same name.
 func clearable() []string {
-	return []string{"callback-timeout", "callback-url", "correlation-id", "deliver", "header", "key", "payload", "retry", "topic"}
+	return []string{
+		"callback-timeout", "callback-url", "correlation-id", "deliver", "expire-after", "header", "key", "on-dead", "on-done", "payload",
+		"request", "retry", "topic",
+	}
 }
 
 func (t *timerCommands) update() *cobra.Command {
@@ -140,7 +158,7 @@ func (t *timerCommands) update() *cobra.Command {
 			if request.Payload, err = t.payloadJSON(f.payload); err != nil {
 				return err
 			}
-			if err := f.changes(c, &request); err != nil {
+			if err := f.changes(c, t.stdin, &request); err != nil {
 				return err
 			}
 			if err := clearFields(c, cleared, &request); err != nil {
@@ -157,8 +175,27 @@ func (t *timerCommands) update() *cobra.Command {
 	return t.identified(c)
 }
 
+func (t *timerCommands) runNow() *cobra.Command {
+	var ifGeneration string
+	c := &cobra.Command{
+		Use: "run-now ID", Short: "Deliver a timer now instead of at its planned time",
+		RunE: func(c *cobra.Command, _ []string) error {
+			api, err := t.client()
+			if err != nil {
+				return err
+			}
+			written, err := api.RunTimerNow(c.Context(), client.RunTimerRequest{
+				Namespace: t.namespace, TimerID: t.id, IfGeneration: ifGeneration,
+			})
+			return t.wrote("started", written, err)
+		},
+	}
+	c.Flags().StringVar(&ifGeneration, "if-generation", "", "only if the timer still has this generation")
+	return t.identified(c)
+}
+
 // changes copies the given flags to the request.
-func (f *timerFlags) changes(c *cobra.Command, request *client.UpdateTimerRequest) error {
+func (f *timerFlags) changes(c *cobra.Command, stdin io.Reader, request *client.UpdateTimerRequest) error {
 	if c.Flags().Changed("callback-url") {
 		request.CallbackURL = client.Set(f.callback)
 	}
@@ -176,6 +213,32 @@ func (f *timerFlags) changes(c *cobra.Command, request *client.UpdateTimerReques
 	}
 	if c.Flags().Changed("key") {
 		request.Key = client.Set(f.key)
+	}
+	if f.request.given(c) {
+		r, err := f.request.request(c, stdin)
+		if err != nil {
+			return err
+		}
+		request.Request = client.Set(r)
+	}
+	if c.Flags().Changed("window") {
+		request.Window = f.window.String()
+	}
+	if c.Flags().Changed("expire-after") {
+		request.ExpireAfter = client.Set(f.expireAfter.String())
+	}
+	if c.Flags().Changed("expire-at") {
+		at, err := instant("--expire-at", f.expireAt)
+		if err != nil {
+			return err
+		}
+		request.ExpiresAt = client.Set(at)
+	}
+	if c.Flags().Changed("on-done") {
+		request.OnDone = client.Set(f.onDone)
+	}
+	if c.Flags().Changed("on-dead") {
+		request.OnDead = client.Set(f.onDead)
 	}
 	if policy, given := f.retry.input(c); given {
 		request.RetryPolicy = client.Set(policy)
@@ -199,6 +262,12 @@ func clearFields(c *cobra.Command, fields []string, request *client.UpdateTimerR
 			request.CorrelationID = client.Clear[string]()
 		case "deliver":
 			request.Deliver = client.Clear[client.Deliver]()
+		case "expire-after":
+			request.ExpireAfter = client.Clear[string]()
+		case "on-dead":
+			request.OnDead = client.Clear[string]()
+		case "on-done":
+			request.OnDone = client.Clear[string]()
 		case "header":
 			request.Headers = client.Clear[client.Headers]()
 		case "key":
@@ -208,6 +277,11 @@ func clearFields(c *cobra.Command, fields []string, request *client.UpdateTimerR
 			request.Topic, request.Key = client.Clear[string](), client.Clear[string]()
 		case "payload":
 			request.Payload = json.RawMessage("null")
+		case "request":
+			if !request.Request.IsZero() {
+				return usagef("--clear request and the flags of a request exclude each other")
+			}
+			request.Request = client.Clear[client.TimerRequest]()
 		case "retry":
 			if !request.RetryPolicy.IsZero() {
 				return usagef("--clear retry and the flags of a retry policy exclude each other")

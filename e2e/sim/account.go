@@ -13,13 +13,17 @@ func (o *oracle) report(ctx context.Context, settled bool) *Report {
 	handle := o.world.db.Open()
 	timers := map[int]bool{}
 	for _, s := range o.ops {
-		if !timers[s.op.Timer] && s.op.Verb != MakeNamespace {
+		if !timers[s.op.Timer] && s.op.Verb.onTimer() {
 			timers[s.op.Timer] = true
 			o.account(ctx, handle, s.op)
 		}
 	}
+	if len(o.world.removals.lives) > 0 {
+		o.world.removals.account(ctx, handle)
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.finishesHaveFollowUps()
 	if !settled {
 		o.broken("stuck", "timers are still pending, or commands unanswered, %v after all faults ended", settleLimit)
 	}
@@ -32,7 +36,11 @@ func (o *oracle) report(ctx context.Context, settled bool) *Report {
 // account compares the end of a timer with the answers that its client got.
 func (o *oracle) account(ctx context.Context, handle store.Store, op *Op) {
 	number, id := op.Timer, timerID(op.Timer)
-	ref := store.Ref{Shard: o.world.blocks[op.space()].Place(id), UUID: timer.UUIDOf(op.space(), id)}
+	block, deletion := o.world.blocks[op.space()], false
+	if op.Removed {
+		block, deletion = o.world.removals.last()
+	}
+	ref := store.Ref{Shard: block.Place(id), UUID: timer.UUIDOf(op.space(), id)}
 	t, err := handle.Get(ctx, timer.SystemClock(), ref)
 	found := err == nil
 	history, err := handle.History(ctx, timer.SystemClock(), ref, 1000)
@@ -40,9 +48,16 @@ func (o *oracle) account(ctx context.Context, handle store.Store, op *Op) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.checkTold(id, history, &t, found)
-	o.checkResults(id, history)
+	purged := o.mayBePurged(op)
+	if !purged && !deletion {
+		o.checkResults(id, history)
+	}
+	if found {
+		o.checkPurged(&t, op)
+	}
 	o.checkAnswered(number)
 	final, certain := o.final(number)
+	certain = certain && (final == nil || !o.world.removals.outlived(final))
 	deleted := certain && final != nil && final.op.Verb == Delete
 	switch {
 	case !found, deleted: // after a delete, get returns the end of an earlier life
@@ -64,17 +79,19 @@ func (o *oracle) account(ctx context.Context, handle store.Store, op *Op) {
 	case final == nil && found:
 		o.broken("appeared", "%s exists with status %s although no operation on it was applied", id, t.Status)
 	case final == nil:
+	case purged && !found:
 	case !found:
 		o.broken("lost", "%s does not exist although no operation deleted it (last: op %d)", id, final.op.ID)
+	case purged: // perhaps the end of an earlier generation
 	default:
-		o.checkScript(final, t.Status, history)
+		o.checkEnd(final, t.Status, history)
 	}
 }
 
 // checkAnswered compares the generations in answers with those in deliveries.
 func (o *oracle) checkAnswered(number int) {
 	for _, s := range o.ops {
-		if s.op.Timer != number || s.generation == "" || len(s.lives) == 0 || s.lives[0] == s.generation {
+		if s.op.Timer != number || s.generation == "" || len(s.lives) == 0 || s.lives[0] == s.generation || len(o.runs(s)) > 0 {
 			continue
 		}
 		rule := "webhook-id"
@@ -106,25 +123,42 @@ func (o *oracle) final(number int) (last *opState, certain bool) {
 	return last, certain
 }
 
-// checkScript follows the receiver's script: every attempt up to the last one must have been delivered, reported and
+// checkEnd checks the end of a timer by the operation that decides it. A run-now begins a new generation of the timer that it
+// found; if it was answered as late, that may follow deliveries of the earlier one.
+func (o *oracle) checkEnd(final *opState, end timer.Status, history []store.HistoryEntry) {
+	if final.op.Verb != RunNow {
+		o.checkScript(final, "", end, history)
+		return
+	}
+	if s := o.ranOn(final); s != nil && final.answer.inTime() && final.generation != "" {
+		o.checkScript(s, final.generation, end, history)
+	}
+}
+
+// checkScript follows the receiver's script from a generation on, the first one if it is empty: every attempt up to the last one must have been delivered, reported and
 // recorded in history, and the timer must have ended as the last one requires. A crash is no excuse: no other operation
 // followed, so a delivery that a crashed dispatcher did not report is delivered again.
-func (o *oracle) checkScript(s *opState, end timer.Status, history []store.HistoryEntry) {
-	if s.kills() {
-		last := attempt{timer: timerID(s.op.Timer), generation: o.generation(s, 0, history), number: maxAttempts}
-		// An open circuit may use its attempts (decision 0026).
-		if end != timer.StatusParked && !(end == timer.StatusDead && o.uncalled[last]) {
+func (o *oracle) checkScript(s *opState, from string, end timer.Status, history []store.HistoryEntry) {
+	if kills(s.op.Script) {
+		// An open circuit may use its attempts (decision 0026), or it expires.
+		last := slices.ContainsFunc(history, func(h store.HistoryEntry) bool {
+			return h.Outcome == store.OutcomeDead && o.withoutCall(attempt{timerID(s.op.Timer), h.Generation.String(), h.Attempt})
+		})
+		if end != timer.StatusParked && !(end == timer.StatusDead && last) {
 			o.broken("poison", "op %d kills its dispatchers and ended as %s", s.op.ID, end)
 		}
 		return
 	}
-	id, life := timerID(s.op.Timer), 0
+	id, life := timerID(s.op.Timer), max(0, slices.Index(s.lives, from))
 	for number := timer.Attempt(1); ; number++ {
-		a := attempt{timer: id, number: number, generation: o.generation(s, life, history)}
+		a := attempt{timer: id, number: number, generation: from}
+		if from == "" {
+			a.generation = o.generation(s, life, history)
+		}
 		at := slices.IndexFunc(history, func(h store.HistoryEntry) bool {
 			return h.Generation.String() == a.generation && h.Attempt == number
 		})
-		if o.seen[a] == nil && !o.uncalled[a] {
+		if o.seen[a] == nil && !o.withoutCall(a) {
 			o.broken("lost", "op %d: attempt %d of life %d was never delivered; the timer ended as %s", s.op.ID, number, life, end)
 			return
 		}
@@ -137,11 +171,11 @@ func (o *oracle) checkScript(s *opState, end timer.Status, history []store.Histo
 		case store.OutcomeFailed:
 			continue
 		case store.OutcomeRescheduled:
-			life, number = life+1, 0
+			life, number, from = life+1, 0, ""
 			continue
 		case store.OutcomeDead:
 			want = timer.StatusDead
-		case store.OutcomeDone:
+		case store.OutcomeDone, store.OutcomeExpired: // expired is never stored
 		}
 		if end != want && !s.endsUnordered(&history[at], history) {
 			o.broken("outcome", "op %d ended as %s, want %s", s.op.ID, end, want)
@@ -168,7 +202,7 @@ func (o *oracle) generation(s *opState, life int, history []store.HistoryEntry) 
 	}
 	for _, h := range history {
 		generation := h.Generation.String()
-		if o.uncalled[attempt{timer: timerID(s.op.Timer), generation: generation, number: h.Attempt}] &&
+		if o.withoutCall(attempt{timer: timerID(s.op.Timer), generation: generation, number: h.Attempt}) &&
 			!slices.ContainsFunc(o.ops, func(other *opState) bool { return slices.Contains(other.lives, generation) }) {
 			return generation
 		}

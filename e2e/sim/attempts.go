@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/store"
@@ -35,7 +36,15 @@ type sighting struct {
 func (o *oracle) outcomes(a attempt) []store.Outcome {
 	var may []store.Outcome
 	if o.uncalled[a] {
-		may = append(may, failedOutcomes(a.number, end{limit: timer.Never}, 0, 0)...)
+		e, denied := o.denied[a]
+		if !denied {
+			e.limit = timer.Never
+		}
+		shortest, longest := backoff(a.number, 0)
+		may = append(may, failedOutcomes(a.number, e, shortest, longest)...)
+	}
+	if o.expired[a] {
+		may = append(may, store.OutcomeDead)
 	}
 	seen := o.seen[a]
 	switch {
@@ -49,6 +58,9 @@ func (o *oracle) outcomes(a attempt) []store.Outcome {
 	}
 	return may
 }
+
+// withoutCall reports whether an attempt was used, or an expiry written instead of it, without a call.
+func (o *oracle) withoutCall(a attempt) bool { return o.uncalled[a] || o.expired[a] }
 
 // mayBe reports whether an outcome is possible for an attempt.
 func (o *oracle) mayBe(a attempt, outcome store.Outcome) bool {
@@ -91,14 +103,14 @@ func (o *oracle) checkResults(id string, history []store.HistoryEntry) {
 		written[a] = h.Outcome
 		seen := o.seen[a]
 		switch {
-		case seen == nil && !o.uncalled[a]:
+		case seen == nil && !o.withoutCall(a):
 			o.broken("history", "%s: attempt %d of generation %s is in history as %s, and no receiver was called",
 				id, a.number, a.generation, h.Outcome)
 		case !o.mayBe(a, h.Outcome):
 			o.broken("history", "%s: attempt %d of generation %s (possible outcomes: %v) is in history as %s",
 				id, a.number, a.generation, o.outcomes(a), h.Outcome)
 		case seen == nil || seen.op.op.Event:
-		case h.StatusCode != seen.step.answer().Status && !uncalled(h.Error):
+		case h.StatusCode != seen.step.answer().Status && !uncalled(h.Error) && !strings.HasPrefix(h.Error, timer.ExpiredError):
 			o.broken("history", "op %d: attempt %d of generation %s was answered %s and has status %d in history",
 				seen.op.op.ID, a.number, a.generation, seen.step.Answer, h.StatusCode)
 		}
@@ -128,7 +140,7 @@ func (o *oracle) checkResults(id string, history []store.HistoryEntry) {
 // followed reports whether there was a delivery that only the attempt's outcome can have caused.
 func (o *oracle) followed(a attempt, seen *sighting) bool {
 	if seen.step.Answer.Again() {
-		return len(seen.op.lives) > seen.life+1
+		return len(seen.op.lives) > seen.life+1 && len(o.runs(seen.op)) == 0
 	}
 	return o.mayBe(a, store.OutcomeFailed) && o.seen[a.of(a.number+1)] != nil
 }

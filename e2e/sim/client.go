@@ -33,8 +33,16 @@ func (w *World) runClients(ctx context.Context) {
 			for _, o := range byTimer[t] {
 				sleep(ctx, o.At-w.since())
 				switch {
+				case o.Verb == MakeNamespace && o.Removed:
+					w.remakeNamespace(ctx, &o)
 				case o.Verb == MakeNamespace:
 					w.makeNamespace(ctx, &o)
+				case o.Verb == RemoveNamespace:
+					w.removeNamespace(ctx, &o)
+				case o.Verb == SetQuota:
+					w.setQuota(ctx, &o)
+				case o.Verb == Purge:
+					w.purge(ctx, &o)
 				case o.Topic:
 					w.command(ctx, &o)
 				default:
@@ -54,6 +62,10 @@ func (o *Op) space() string {
 		return quietNamespace
 	case o.Late:
 		return lateNamespace
+	case o.Limited:
+		return limitedNamespace
+	case o.Removed:
+		return removedNamespace
 	}
 	return namespace
 }
@@ -94,12 +106,20 @@ func timerID(t int) string { return "timer-" + strconv.Itoa(t) }
 // executeAt returns the operation's executeAt, by the client's clock, which is correct.
 func (w *World) executeAt(o *Op) timer.Millis { return timer.FromTime(w.start.Add(o.At + o.Soon)) }
 
+// payload returns the payload of the operation's timer.
+func (o *Op) payload() json.RawMessage {
+	if o.Pad > 0 {
+		return fmt.Appendf(nil, `{"op":%d,"pad":%q}`, o.ID, strings.Repeat("x", o.Pad))
+	}
+	return fmt.Appendf(nil, `{"op":%d}`, o.ID)
+}
+
 // body returns the operation as a body of the API.
 func (w *World) body(o *Op) []byte {
 	fields := map[string]any{"namespace": o.space(), "id": timerID(o.Timer)}
-	if o.Verb != Delete {
+	if o.Verb != Delete && o.Verb != RunNow {
 		fields["executeAt"] = w.executeAt(o)
-		fields["payload"] = map[string]int{"op": o.ID}
+		fields["payload"] = o.payload()
 		fields["callbackTimeout"] = "10s"
 		fields["retryPolicy"] = map[string]any{
 			"maxAttempts": maxAttempts, "initialInterval": initialInterval.String(), "backoffMultiplier": multiplier,
@@ -111,6 +131,7 @@ func (w *World) body(o *Op) []byte {
 			fields["deliver"] = "callback"
 			fields["callbackUrl"] = "http://receiver.test/" + strconv.Itoa(o.ID)
 		}
+		w.options(o, fields)
 	}
 	b, err := json.Marshal(fields)
 	must(err)
@@ -129,22 +150,26 @@ func (w *World) request(ctx context.Context, o *Op) {
 		return
 	}
 	w.oracle.sent(o)
+	w.quotas.sent(o, l)
 	w.note("op %d  %s %s due %v", o.ID, o.Verb, timerID(o.Timer), o.At+o.Soon)
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	rec := w.post(ctx, l, "timers/"+string(o.Verb), string(w.body(o)))
-	a := answer{status: rec.Code, unknown: !l.alive() || rec.Code == http.StatusGatewayTimeout}
+	a := answer{status: rec.Code, by: l, unknown: !l.alive() || rec.Code == http.StatusGatewayTimeout}
 	switch {
 	case a.unknown:
+	case o.Limited && w.overQuota(o, &a, rec.Body.Bytes()):
+	case o.Removed && rec.Code == http.StatusConflict:
 	case rec.Code == http.StatusServiceUnavailable, rec.Code == http.StatusTooManyRequests:
 		a.refused = true
 	case rec.Code == http.StatusOK, rec.Code == http.StatusAccepted:
 		var t struct {
-			Generation string `json:"generation"`
+			Generation string       `json:"generation"`
+			ExecuteAt  timer.Millis `json:"executeAt"`
 		}
 		if o.Verb != Delete {
 			must(json.Unmarshal(rec.Body.Bytes(), &t))
-			a.generation = t.Generation
+			a.generation, a.executeAt = t.Generation, t.ExecuteAt
 		}
 	case rec.Code == http.StatusNoContent, rec.Code == http.StatusNotFound:
 	default:

@@ -6,9 +6,10 @@
 // inside a testing/synctest bubble and returns the oracle's findings. The same plan runs nearly the same way again, so
 // a failing seed can be replayed and shrunk.
 //
-// Read plan.go (what can happen), draw.go (how often), world.go, node.go, release.go and clocks.go (the cluster),
-// faults.go, client.go and receiver.go (its environment). Rules: oracle.go, timing.go, attempts.go, account.go and
-// needless.go check what clients and receivers see; fence.go and watermark.go check the statements of schedulers;
+// Read plan.go (what can happen), draw.go, drawoptions.go and drawspaces.go (how often), world.go, node.go, release.go and clocks.go
+// (the cluster), faults.go, client.go, receiver.go and identity.go (its environment). Rules: oracle.go, timing.go, attempts.go, account.go and
+// needless.go check what clients and receivers see, options.go and followups.go that of timers with options, and removal.go and quotas.go what clients of namespaces see that are
+// deleted or have quotas; fence.go and watermark.go check the statements of schedulers;
 // recording.go records a whole life, which outbox.go, poison.go, amplification.go and retries.go check at its end, with
 // one function for each rule. Then shrink.go.
 package sim

@@ -53,10 +53,7 @@ func Draw(seed uint64) Plan {
 	if suspended {
 		suspensions = clocks.suspendIngest(&p)
 	}
-	slices.SortStableFunc(p.Ops, func(a, b Op) int { return int(a.At - b.At) })
-	for i := range p.Ops {
-		p.Ops[i].ID = i
-	}
+	p.sortOps()
 	switch seed % kinds {
 	case 0:
 		// Crowded: nothing fails, but events wait.
@@ -98,8 +95,22 @@ func Draw(seed uint64) Plan {
 	}
 	releases := &dice{rand.New(rand.NewPCG(seed, 0x72656c65))}
 	releases.releases(&p)
+	options := &dice{rand.New(rand.NewPCG(seed, 0x6f707469))}
+	options.options(&p)
+	tokens := &dice{rand.New(rand.NewPCG(seed, 0x746f6b65))}
+	tokens.tokens(&p)
+	spaces := &dice{rand.New(rand.NewPCG(seed, 0x71756f74))}
+	spaces.spaces(&p)
 	slices.SortStableFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	return p
+}
+
+// sortOps orders the operations by time, and numbers them.
+func (p *Plan) sortOps() {
+	slices.SortStableFunc(p.Ops, func(a, b Op) int { return int(a.At - b.At) })
+	for i := range p.Ops {
+		p.Ops[i].ID = i
+	}
 }
 
 type dice struct{ *rand.Rand }

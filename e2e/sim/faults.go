@@ -73,8 +73,10 @@ func (w *World) stroke(f Fault) func(context.Context) {
 			sleep(ctx, f.For)
 			l.member.Connect()
 		}
-	case StoreCut:
-		return func(context.Context) {} // faulty.plan looks it up
+	case StoreCut, TokensDown:
+		return func(context.Context) {} // faulty.plan and identity.fetch look it up
+	case TokensRevoked:
+		return func(context.Context) { w.identity.revoke() }
 	case ClockStep:
 		return func(context.Context) { n.clocks.step(f.Delay) }
 	case ClockJump:

@@ -21,6 +21,7 @@ func (o *oracle) checkNeedless(s *opState) {
 		if !o.struck(s, func(f strike) bool { return f.node < ingests }) {
 			o.broken("needless", "op %d was answered as applied earlier, and no fault occurred since it was sent at %v", s.op.ID, s.sent)
 		}
+	case s.answer.quota != "": // checkQuotas
 	case s.answer.unknown || s.answer.refused:
 		if !o.struck(s, func(f strike) bool { return f.node == s.op.Node }) {
 			o.broken("needless", "op %d was answered %d, and no fault of its ingest occurred since it was sent at %v",

@@ -145,7 +145,7 @@ func (l *life) service() func(context.Context) error {
 		},
 		Dispatcher: dispatcher.Config{
 			Store: l.reach, Reach: l.reach, Directory: directory, Bus: shared, Clock: l.settled, Revisions: revisions,
-			StoreClock: l.clock, Random: random, Caller: &receiver{life: l}, Source: n.String(), Logger: log, ClockBound: clockBound,
+			StoreClock: l.clock, Random: random, Caller: &receiver{life: l}, Keys: keys(), Source: n.String(), Logger: log, ClockBound: clockBound,
 		},
 	}
 	c.Wall = func() timer.Millis { wall, _ := n.clocks.machine(); return timer.FromTime(wall.Add(n.offset)) }

@@ -29,6 +29,14 @@ type oracle struct {
 	told map[attempt][]store.Outcome
 	// uncalled has the attempts that were used without a call, according to results.
 	uncalled map[attempt]bool
+	// expired has the attempts instead of which an expiry was written, according to results.
+	expired map[attempt]bool
+	// denied has the attempts that were answered 401, with that answer.
+	denied map[attempt]end
+	// offsets has the time from the beginning of a window to executeAt.
+	offsets map[windowed]time.Duration
+	// followUps has the calls of onDone and onDead URLs.
+	followUps followUps
 	// poisoned is the effect of poison timers on processes.
 	poisoned map[*life]*poisoned
 	last     time.Duration
@@ -44,14 +52,24 @@ type opState struct {
 	// sent is when it was sent, if wasSent: nothing is sent to an ingest that is down.
 	sent    time.Duration
 	wasSent bool
-	// ends are the times of deliveries that ended the timer or failed.
-	ends []time.Duration
+	// start is the beginning of the life.
+	start time.Time
+	// ranAt is the executeAt in the answer to a RunNow.
+	ranAt timer.Millis
+	// ends are the deliveries that ended the timer or failed.
+	ends []ended
 	// lives are its generations, in the order of their first delivery.
 	lives []string
 	// again has the lives that were answered with nextExecuteAt.
 	again map[string]bool
 	nexts []next
 	// generation is the generation in the first answer that has one.
+	generation string
+}
+
+// ended is a delivery of a generation.
+type ended struct {
+	at         time.Duration
 	generation string
 }
 
@@ -82,6 +100,10 @@ type answer struct {
 	refused    bool // certainly not applied
 	unknown    bool // may be applied, now or later
 	generation string
+	executeAt  timer.Millis
+	// quota is the name of the quota that refused it; by is the ingest that answered, nil for commands.
+	quota string
+	by    *life
 }
 
 // inTime reports whether the service promised that earlier deliveries will not follow.
@@ -95,10 +117,10 @@ func (a answer) applied() bool { return a.inTime() || a.status == http.StatusAcc
 func newOracle(w *World) *oracle {
 	o := &oracle{
 		world: w, seen: map[attempt]*sighting{}, told: map[attempt][]store.Outcome{}, uncalled: map[attempt]bool{},
-		poisoned: map[*life]*poisoned{},
+		poisoned: map[*life]*poisoned{}, expired: map[attempt]bool{}, denied: map[attempt]end{}, offsets: map[windowed]time.Duration{}, followUps: followUps{},
 	}
 	for i := range w.plan.Ops {
-		o.ops = append(o.ops, &opState{op: &w.plan.Ops[i], again: map[string]bool{}})
+		o.ops = append(o.ops, &opState{op: &w.plan.Ops[i], start: w.start, again: map[string]bool{}})
 	}
 	return o
 }
@@ -139,11 +161,21 @@ func (o *oracle) answered(op *Op, a answer) {
 	defer o.mu.Unlock()
 	s := o.find(op.ID)
 	if a.inTime() && op.Verb != Create {
-		o.checkBefore(s)
+		o.checkBefore(s, a.generation)
 	}
 	s.answer, s.known, s.at = a, true, o.world.since()
 	o.checkNeedless(s)
+	if op.Removed {
+		o.checkAccepted(s)
+	}
+	if op.Limited {
+		o.checkQuotas(s)
+	}
 	o.learn(s, a.generation)
+	o.checkRequested(s, a.executeAt)
+	if a.applied() && op.Verb == RunNow {
+		o.counts.Runs++
+	}
 	if a.applied() {
 		o.counts.Applied++
 	}
@@ -166,10 +198,10 @@ func (o *oracle) delivered(d *delivered) Step {
 	defer o.mu.Unlock()
 	o.last = o.world.since()
 	o.counts.Deliveries++
-	id, err := opOf(d.Payload)
+	id, err := d.operation()
 	s := o.find(id)
-	if err != nil || s == nil || s.op.Verb == Delete || timerID(s.op.Timer) != d.TimerID || d.Namespace != s.op.space() {
-		o.broken("payload", "delivery %s of %s/%s carries %s", d.webhook, d.Namespace, d.TimerID, d.Payload)
+	if err != nil || s == nil || s.op.Verb != Create && s.op.Verb != Update || timerID(s.op.Timer) != d.TimerID || d.Namespace != s.op.space() {
+		o.broken("payload", "delivery %s of %s/%s carries %s, %q: %v", d.webhook, d.Namespace, d.TimerID, d.Payload, d.body, err)
 		return Step{Answer: AnswerDone}
 	}
 	d.op = id
@@ -181,15 +213,18 @@ func (o *oracle) delivered(d *delivered) Step {
 		o.checkCut(s, d)
 		o.checkClocks(s, d)
 	}
+	o.checkContent(s, d)
+	o.checkExpired(s, d)
 	o.checkSuperseded(s, d)
 	o.checkApplied(s, d)
+	o.checkRemoved(s)
 	seen := o.see(s, o.checkLife(s, d), d)
 	if seen.count > 1 {
 		o.counts.Duplicates++
 	}
 	step := seen.step
 	if !step.Answer.Again() {
-		s.ends = append(s.ends, o.world.since())
+		s.ends = append(s.ends, ended{o.world.since(), d.Generation})
 	} else {
 		s.again[d.Generation] = true
 		s.ends = nil // the next life follows
@@ -222,20 +257,9 @@ func (o *oracle) answers(d *delivered) {
 
 func (s *opState) step(life, attempt int) Step {
 	if life < len(s.op.Script) && attempt <= len(s.op.Script[life]) {
-		return s.op.Script[life][attempt-1]
+		return s.unread(s.op.Script[life][attempt-1])
 	}
 	return Step{Answer: AnswerDone}
-}
-
-func (s *opState) kills() bool {
-	for _, life := range s.op.Script {
-		for _, step := range life {
-			if step.Answer.Kills() {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // checkApplied checks the promise of an error: nothing has changed.
@@ -254,6 +278,9 @@ func (o *oracle) checkSuperseded(s *opState, d *delivered) {
 		if later.op.Timer != s.op.Timer || later.op.ID <= s.op.ID || !later.known || !later.answer.inTime() {
 			continue
 		}
+		if later.op.Verb == RunNow && (d.ExecuteAt != o.firstOf(s) || d.Generation == later.generation) {
+			continue // the generation that it made, or a later one
+		}
 		if s.known && !s.answer.unknown && later.at < o.world.since() {
 			o.broken("superseded", "op %d was delivered although %s (op %d) was answered in time (%d) at %v",
 				s.op.ID, later.op.Verb, later.op.ID, later.answer.status, later.at)
@@ -263,8 +290,8 @@ func (o *oracle) checkSuperseded(s *opState, d *delivered) {
 
 // checkBefore checks the other half of that promise: an update or delete in time found a timer that was not yet due, so
 // no delivery since it was sent can have ended that timer. (A create may have found nothing, and is then in time.) Nor
-// was the timer due when the operation was sent.
-func (o *oracle) checkBefore(later *opState) {
+// was the timer due when the operation was sent. generation is the one that later made.
+func (o *oracle) checkBefore(later *opState, generation string) {
 	var before *opState
 	for _, s := range o.ops {
 		if s.op.Timer != later.op.Timer || s.op.ID >= later.op.ID || s.known && s.answer.refused {
@@ -278,15 +305,18 @@ func (o *oracle) checkBefore(later *opState) {
 	if before == nil || !before.answer.applied() {
 		return
 	}
-	due := before.op.At + before.op.Soon
+	if before.op.Verb == RunNow || later.op.Verb == RunNow && len(before.again) > 0 {
+		return // before is due since, or in a generation that later made
+	}
+	due := o.latestDue(before)
 	if len(before.again) == 0 && later.at > due+clockBound/2 {
 		o.broken("in time", "%s (op %d, sent at %v) was answered in time, and op %d had been due at %v",
 			later.op.Verb, later.op.ID, later.at, before.op.ID, due)
 	}
-	for _, at := range before.ends {
-		if at > later.at {
+	for _, end := range before.ends {
+		if end.at > later.at && (later.op.Verb != RunNow || end.generation != generation) {
 			o.broken("superseded", "op %d was delivered at %v, and then %s (op %d, sent at %v) was answered in time",
-				before.op.ID, at, later.op.Verb, later.op.ID, later.at)
+				before.op.ID, end.at, later.op.Verb, later.op.ID, later.at)
 		}
 	}
 }
@@ -305,18 +335,18 @@ func (o *oracle) checkLife(s *opState, d *delivered) int {
 		}
 	}
 	asked := slices.ContainsFunc(s.nexts, func(n next) bool { return n.fits(d.ExecuteAt) })
-	first := d.ExecuteAt == o.world.executeAt(s.op)
+	first, ran := o.isFirst(s, d.ExecuteAt), o.ran(s, d.ExecuteAt)
 	switch {
-	case len(s.lives) == 0 && !first:
+	case len(s.lives) == 0 && !first && !ran:
 		o.broken("executeAt", "op %d requested %v and was delivered for %v", s.op.ID, o.world.executeAt(s.op), d.ExecuteAt)
 	case len(s.lives) == 0:
-	case first && !asked:
+	case first && !asked && !ran:
 		o.broken("twice", "op %d was applied twice: it was delivered as generation %s for its first time, and now as %s",
 			s.op.ID, s.lives[0], d.Generation)
-	case len(s.lives) > len(s.again):
+	case len(s.lives) > len(s.again)+len(o.runs(s)):
 		o.broken("webhook-id", "op %d was delivered as generations %s and as %s, and no other time was requested",
 			s.op.ID, s.lives, d.Generation)
-	case !asked:
+	case !asked && !ran:
 		o.broken("executeAt", "op %d was rescheduled by its receiver for %v and was delivered for %v", s.op.ID, s.nexts, d.ExecuteAt)
 	}
 	s.lives = append(s.lives, d.Generation)
@@ -335,13 +365,19 @@ func (o *oracle) heard(topic bus.Topic, m *bus.Delivery) {
 		var d event.Delivery
 		must(json.Unmarshal(e.Data, &d))
 		o.world.note("fired event %s attempt %d", e.ID, d.Attempt)
-		o.delivered(&delivered{Delivery: d, webhook: e.ID})
+		o.delivered(&delivered{Delivery: d, webhook: e.ID, begun: e.Time, body: d.Payload})
 	case event.TypeResult:
 		var r event.Result
 		must(json.Unmarshal(e.Data, &r))
 		a, outcome := attempt{timer: r.TimerID, generation: r.Generation, number: r.Attempt}, store.Outcome(r.Outcome)
 		o.world.recording.resulted(&r)
 		o.mu.Lock()
+		if outcome == store.OutcomeExpired {
+			if !o.expired[a] {
+				o.counts.Expired++
+			}
+			o.expired[a], outcome = true, store.OutcomeDead
+		}
 		if !o.tells(a, outcome) {
 			o.told[a] = append(o.told[a], outcome)
 		}
@@ -382,15 +418,16 @@ func (o *oracle) commandAnswered(data json.RawMessage) {
 	}
 	if a.Timer != nil {
 		var t struct {
-			Generation string `json:"generation"`
+			Generation string       `json:"generation"`
+			ExecuteAt  timer.Millis `json:"executeAt"`
 		}
 		must(json.Unmarshal(a.Timer, &t))
-		got.generation = t.Generation
+		got.generation, got.executeAt = t.Generation, t.ExecuteAt
 	}
 	if a.Earlier {
 		// The answer to a replay does not contain whether the store had applied or refused the command, and has the
 		// present state.
-		got = answer{unknown: true}
+		got = answer{unknown: true} // without executeAt
 	}
 	o.mu.Lock()
 	s := o.find(id)

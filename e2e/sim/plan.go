@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // Plan is everything that happens from outside in one life. It is data: it can be printed, reduced and executed again.
@@ -25,6 +28,10 @@ type Plan struct {
 	Offsets []time.Duration
 	// Releases are the initial releases of the nodes, in the same order; nil means the present one for all.
 	Releases []Release
+	// OnDone and OnDead: the namespace of most timers has these URLs.
+	OnDone, OnDead bool
+	// Lifetime is that of the tokens with which callbacks of that namespace authenticate; 0 means that they do not.
+	Lifetime time.Duration
 	// Paid: shards become idle as soon as a sweep has found nothing in them, as on stores that charge per shard.
 	// Otherwise shards with timers stay active for a minute.
 	Paid   bool
@@ -37,6 +44,11 @@ type Plan struct {
 // backlog reports whether a namespace has a backlog. Schedulers then have small limits.
 func (p *Plan) backlog() bool { return slices.ContainsFunc(p.Ops, func(o Op) bool { return o.Bulk }) }
 
+// has reports whether an operation meets the condition.
+func (p *Plan) has(meets func(*Op) bool) bool {
+	return slices.ContainsFunc(p.Ops, func(o Op) bool { return meets(&o) })
+}
+
 // failures returns the faults except Replace, which is an orderly stop and start.
 func (p *Plan) failures() []Fault {
 	return slices.DeleteFunc(slices.Clone(p.Faults), func(f Fault) bool { return f.Kind == Replace })
@@ -47,11 +59,21 @@ type Verb string
 
 const (
 	Create Verb = "create"
-	// MakeNamespace creates the namespace of operations with Late.
+	Update Verb = "update"
+	Delete Verb = "delete"
+	// RunNow makes the timer due now. It changes neither the payload nor the script.
+	RunNow Verb = "run-now"
+	// MakeNamespace creates the namespace of operations with Late, or, with Removed, the deleted one again.
 	MakeNamespace Verb = "namespace"
-	Update        Verb = "update"
-	Delete        Verb = "delete"
+	// RemoveNamespace deletes the namespace of operations with Removed.
+	RemoveNamespace Verb = "remove"
+	// SetQuota sets the quotas of the namespace of operations with Limited, Purge purges its finished timers.
+	SetQuota Verb = "quota"
+	Purge    Verb = "purge"
 )
+
+// onTimer reports whether it is an operation on a timer.
+func (v Verb) onTimer() bool { return v == Create || v == Update || v == Delete || v == RunNow }
 
 // Op is one client operation. Operations on one timer are sent one after another; each waits for its answer.
 type Op struct {
@@ -67,12 +89,30 @@ type Op struct {
 	// Late puts the timer into a namespace that is created while the cluster runs, Bulk into one that has a backlog,
 	// and Quiet into one that is idle except for a few timers during the backlog.
 	Late, Bulk, Quiet bool
+	// Limited puts the timer into a namespace with quotas whose finished timers are purged, and Removed into one that is
+	// deleted and perhaps created again.
+	Limited, Removed bool
+	// Quota is that of SetQuota, Status that of Purge.
+	Quota  store.Quota
+	Status timer.Status
+	// Pad is the size of a text in the payload.
+	Pad int
 	// Soon is the delay from At to executeAt; it may be negative.
 	Soon time.Duration
 	// Event delivers an event on the topic instead of a callback.
 	Event bool
 	// Limit is the maxAttemptsDuration of the timer's retry policy; 0 means none.
 	Limit time.Duration
+	// Request is the HTTP request of the callback; the usual one without a Method. BodyOf returns its body.
+	Request timer.Request
+	// Window is the window that begins at At + Soon; 0 means none.
+	Window time.Duration
+	// Expire is expireAfter. With Until it is the time from At + Soon to expiresAt, and longer than Window. 0 means none.
+	Expire time.Duration
+	Until  bool
+	// OnDone and OnDead: the timer names these URLs. Their receiver fails the first Fails calls of its follow-up.
+	OnDone, OnDead bool
+	Fails          int
 	// Script has the receiver's answers to deliveries of this operation's timer: for each generation of it in order,
 	// one step for each attempt. Later attempts and generations are answered "done".
 	Script [][]Step
@@ -98,6 +138,7 @@ const (
 	AnswerRefuse     Answer = "refuse"     // no connection
 	AnswerKill       Answer = "kill"       // kills the dispatcher
 	AnswerLeasedKill Answer = "lease-kill" // kills the dispatcher after it has taken a row lease
+	AnswerUnread     Answer = "unread"     // 200, and the body is Said, which does not count
 )
 
 // Failed reports whether the answer causes a retry.
@@ -123,6 +164,8 @@ type Step struct {
 	After time.Duration
 	// Next is nextExecuteAt, relative to the time of the answer.
 	Next time.Duration
+	// Said is the answer that AnswerUnread has the body of.
+	Said Answer
 	// Wait is the Retry-After of AnswerBusy; 0 means none.
 	Wait time.Duration
 }
@@ -177,6 +220,10 @@ const (
 	// ClockJump moves the monotonic clock of Node's machine by Delay, as a suspension does, and the store's clock cannot be
 	// read for For.
 	ClockJump FaultKind = "clock-jump"
+	// TokensDown: the token endpoint is not available from At on, for For. It answers so (Count 0), or not at all (Count 1).
+	TokensDown FaultKind = "tokens-down"
+	// TokensRevoked: receivers refuse the tokens that were issued before At.
+	TokensRevoked FaultKind = "tokens-revoked"
 	// Replace stops the process of Node, which drains, and starts one of Release.
 	Replace FaultKind = "replace"
 )
@@ -199,8 +246,8 @@ type Fault struct {
 // String formats the plan for a reader.
 func (p *Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, host limit %d, circuit %d for %v, clock offsets %v, releases %v, paid %t, length %v\n",
-		p.Seed, p.Schedulers, p.Narrow, p.HostLimit, p.Circuit, p.OpenFor, p.Offsets, p.Releases, p.Paid, p.Length)
+	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, host limit %d, circuit %d for %v, clock offsets %v, releases %v, onDone %t, onDead %t, tokens for %v, paid %t, length %v\n",
+		p.Seed, p.Schedulers, p.Narrow, p.HostLimit, p.Circuit, p.OpenFor, p.Offsets, p.Releases, p.OnDone, p.OnDead, p.Lifetime, p.Paid, p.Length)
 	for _, o := range p.Ops {
 		fmt.Fprintf(&b, "  op    %8v  %+v\n", o.At, o)
 	}

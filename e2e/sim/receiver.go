@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
@@ -23,9 +25,16 @@ func (r *receiver) Call(ctx context.Context, request dispatcher.Request) dispatc
 	if !r.life.alive() {
 		return dispatcher.Answer{Err: errors.New("process crashed")}
 	}
+	if shard.IsFollowUp(request.Timer.ID) {
+		return w.oracle.call(r.life, &request)
+	}
 	d := delivered{
 		Delivery: event.DeliveryOf(request.Timer), webhook: request.Timer.WebhookID(),
-		by: r.life, local: r.life.now(),
+		by: r.life, local: r.life.now(), begun: request.At,
+		url: request.Timer.CallbackURL, request: request.Timer.Request, body: request.Timer.Payload,
+	}
+	if w.oracle.deniesCall(&d, &request) {
+		return dispatcher.Answer{Status: http.StatusUnauthorized}
 	}
 	step := w.oracle.delivered(&d)
 	defer func() { w.oracle.answers(&d) }()
@@ -87,6 +96,10 @@ func (s *Step) answer() dispatcher.Answer {
 		return dispatcher.Answer{Err: errors.New("connection refused")}
 	case AnswerHang, AnswerKill, AnswerLeasedKill:
 		return dispatcher.Answer{Err: errors.New("no answer")}
+	case AnswerUnread:
+		said := *s
+		said.Answer = s.Said
+		return said.answer()
 	case AnswerDone:
 	}
 	return dispatcher.Answer{Status: 200}
@@ -101,6 +114,12 @@ type delivered struct {
 	// by made the delivery, at local by its clock; nil for events.
 	by    *life
 	local timer.Millis
+	// begun is when the attempt began, by the clock of its dispatcher.
+	begun timer.Millis
+	// url, request and body are those of the callback; body is also the payload of an event.
+	url     string
+	request timer.Request
+	body    []byte
 }
 
 func (d *delivered) attempt() attempt {

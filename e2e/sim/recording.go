@@ -221,7 +221,15 @@ func (s *witness) Finish(ctx context.Context, now timer.Millis, items []store.Fi
 			r.finishes = append(r.finishes, finish{Finish: items[i], at: r.now(), now: now, before: before[i].Timer})
 		}
 	}
+	s.life.node.world.quotas.count(ctx)
 	return answers, nil
+}
+
+// Write counts the pending timers after each write.
+func (s *witness) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
+	written, err := s.Store.Write(ctx, now, ops)
+	s.life.node.world.quotas.count(ctx)
+	return written, err
 }
 
 // violations checks the whole life. seen has the attempts that receivers saw.
@@ -231,7 +239,7 @@ func (r *recording) violations(p *Plan, seen map[attempt]*sighting) []Violation 
 	return slices.Concat(
 		r.noticesAreTrue(), r.parkedAfterEnoughStarts(seen), r.sweepsDoNotAmplify(), r.deliveriesRepeatForAReason(),
 		r.retriesFollowThePolicy(seen), r.delaysAreJittered(seen), r.rowsKeepThePlan(seen), r.postponementsAreShort(p),
-		r.attemptsAreCalled(p),
+		r.attemptsAreCalled(p), r.deadIsAnnounced(),
 	)
 }
 

@@ -18,6 +18,9 @@ type Report struct {
 	Violations []Violation
 	Operations, Applied, Deliveries, Duplicates,
 	Done, Dead, Parked, Deleted int
+	// FollowUps counts deliveries of follow-ups, Expired timers that expired, Denied calls that were answered 401, and Runs the run-nows that were
+	// applied.
+	FollowUps, Expired, Denied, Runs int
 	// Slowest is the largest lateness of a delivery. Late counts only from the healing on. Cut is the largest lateness
 	// while one process was cut off from the store, and Clocks while the clocks of one machine were wrong, both without
 	// other faults.
@@ -40,6 +43,10 @@ func (r *Report) Add(o *Report) {
 	r.Deliveries += o.Deliveries
 	r.Duplicates += o.Duplicates
 	r.Done += o.Done
+	r.FollowUps += o.FollowUps
+	r.Expired += o.Expired
+	r.Denied += o.Denied
+	r.Runs += o.Runs
 	r.Dead += o.Dead
 	r.Parked += o.Parked
 	r.Deleted += o.Deleted
@@ -55,8 +62,8 @@ func (r *Report) Add(o *Report) {
 
 func (r *Report) String() string {
 	return fmt.Sprintf("%d operations, %d applied, %d deliveries, %d repeated, timers: %d done, %d dead, %d parked, "+
-		"%d deleted or never created; latest delivery after healing %v, during a cut %v, with wrong clocks %v, "+
+		"%d deleted or never created, %d calls of follow-ups, %d expired, %d denied, %d run now; latest delivery after healing %v, during a cut %v, with wrong clocks %v, "+
 		"during a backlog %v (%d deliveries), %d events of other releases, %.1f virtual hours, %d violations",
-		r.Operations, r.Applied, r.Deliveries, r.Duplicates, r.Done, r.Dead, r.Parked, r.Deleted,
+		r.Operations, r.Applied, r.Deliveries, r.Duplicates, r.Done, r.Dead, r.Parked, r.Deleted, r.FollowUps, r.Expired, r.Denied, r.Runs,
 		r.Late, r.Cut, r.Clocks, r.Fair, r.Others, r.Foreign, r.Virtual.Hours(), len(r.Violations))
 }

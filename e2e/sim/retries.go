@@ -33,8 +33,11 @@ func (r *result) attempt() attempt {
 	return attempt{timer: r.TimerID, generation: r.Generation, number: r.Attempt}
 }
 
-// uncalled reports whether an attempt was used without a call, because the circuit of the host was open.
-func uncalled(reason string) bool { return strings.HasPrefix(reason, "not called:") }
+// uncalled reports whether an attempt was used without a call, because the circuit of the host was open, or was answered 401.
+func uncalled(reason string) bool { return strings.HasPrefix(reason, "not called:") || denied(reason) }
+
+// denied reports whether the receiver did not accept the token.
+func denied(reason string) bool { return strings.HasPrefix(reason, "the receiver answered 401 ") }
 
 // backoff returns the range of the delay after an attempt: min(maxInterval, initialInterval · multiplier^(n−1)) ±
 // jitter, and a Retry-After within [backoff, maxInterval]. Times are truncated to milliseconds.
@@ -48,7 +51,7 @@ func backoff(number timer.Attempt, retryAfter time.Duration) (shortest, longest 
 // end is an answer of a receiver, with the time by the clock of the dispatcher that made the call.
 type end struct {
 	at timer.Millis
-	// later: the clock was not trusted, so the attempt ends later, when the clock is trusted.
+	// later: the attempt ends later, because the clock was not trusted, or another token is requested after a 401.
 	later bool
 	// limit is the last time at which the policy allows an attempt; Never without maxAttemptsDuration.
 	limit timer.Millis
@@ -91,6 +94,7 @@ type failure struct {
 	at                            time.Duration
 	uncalled                      bool
 	startedAt, finishedAt, nextAt timer.Millis
+	executeAt                     timer.Millis
 }
 
 // failures lists the failed attempts of result events and writes.
@@ -98,12 +102,12 @@ func (r *recording) failures() []failure {
 	var all []failure
 	for i := range r.results {
 		if told := &r.results[i]; store.Outcome(told.Outcome) == store.OutcomeFailed && told.NextAt != nil {
-			all = append(all, failure{told.attempt(), told.at, uncalled(told.Error), told.StartedAt, told.FinishedAt, *told.NextAt})
+			all = append(all, failure{told.attempt(), told.at, uncalled(told.Error), told.StartedAt, told.FinishedAt, *told.NextAt, told.ExecuteAt})
 		}
 	}
 	for i := range r.finishes {
 		if f := &r.finishes[i]; f.Kind == store.FinishRetry {
-			all = append(all, failure{f.attempt(), f.at, uncalled(f.Record.Error), f.Record.StartedAt, f.Record.FinishedAt, f.NextAt})
+			all = append(all, failure{f.attempt(), f.at, uncalled(f.Record.Error), f.Record.StartedAt, f.Record.FinishedAt, f.NextAt, f.before.ExecuteAt})
 		}
 	}
 	return all
@@ -124,11 +128,26 @@ func (r *recording) retriesFollowThePolicy(seen map[attempt]*sighting) []Violati
 			}
 		}
 		delay := f.nextAt.Sub(f.finishedAt)
-		if shortest, longest := backoff(f.number, retryAfter); delay < shortest || delay > longest {
+		if shortest, longest := backoff(f.number, retryAfter); (delay < shortest && !r.expires(&f, s)) || delay > longest {
 			broken = append(broken, f.violation("backoff", f.at, "is followed by the next after %v, want %v to %v", delay, shortest, longest))
 		}
 	}
 	return broken
+}
+
+// expires reports whether the next attempt is planned for the expiry of the timer, or for now if that has passed, when its outcome is written.
+func (r *recording) expires(f *failure, seen *sighting) bool {
+	if slices.ContainsFunc(r.finishes, func(row finish) bool {
+		return row.before.ID == f.timer && row.before.Generation.String() == f.generation && max(row.before.ExpiresAt(), f.finishedAt) == f.nextAt
+	}) {
+		return true
+	}
+	if seen == nil || seen.op.op.Expire == 0 {
+		return false
+	}
+	latest := f.executeAt.Add(seen.op.op.Expire)
+	return f.nextAt == f.finishedAt && f.nextAt >= latest.Add(-seen.op.op.Window) ||
+		f.nextAt <= latest && f.nextAt >= latest.Add(-seen.op.op.Window)
 }
 
 func (a attempt) violation(rule string, at time.Duration, format string, args ...any) Violation {
@@ -207,7 +226,7 @@ func (r *recording) attemptsAreCalled(p *Plan) []Violation {
 	var broken []Violation
 	for i := range r.results {
 		told := &r.results[i]
-		if !uncalled(told.Error) {
+		if !uncalled(told.Error) || denied(told.Error) && p.Lifetime > 0 {
 			continue
 		}
 		silent := 0

@@ -18,7 +18,7 @@ func (o *oracle) checkTime(d *delivered) {
 	}
 	o.counts.Slowest = max(o.counts.Slowest, now.Sub(d.ScheduledFor))
 	if o.world.isHealed() {
-		late := o.lateness(d, o.world.plan.Length)
+		late := o.lateness(d, o.world.quietSince())
 		o.counts.Late = max(o.counts.Late, late)
 		if limit := o.lateLimit(); late > limit {
 			o.broken("late", "op %d was delivered %v after its due time and the end of all faults, want at most %v", d.op, late, limit)

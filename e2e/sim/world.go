@@ -27,6 +27,9 @@ const (
 	lateNamespace  = "late"
 	bulkNamespace  = "bulk"
 	quietNamespace = "quiet"
+	// limitedNamespace has quotas, and removedNamespace is deleted.
+	limitedNamespace = "limited"
+	removedNamespace = "removed"
 )
 
 // World is a cluster with its clients and receivers, in one bubble.
@@ -39,11 +42,17 @@ type World struct {
 	blocks map[string]shard.Block
 	oracle *oracle
 	fence  *fence
+	// identity issues the tokens of callbacks.
+	identity *identity
+	// quotas and removals are the states of limitedNamespace and removedNamespace.
+	quotas   *quotas
+	removals *removals
 	// recording is checked by the rules that need the whole life.
 	recording *recording
 	outside   *membus.Member // publishes commands and reads the public topics
-	// healed: the faults have ended.
-	healed bool
+	// healed: the faults have ended, at healedAt.
+	healed   bool
+	healedAt time.Duration
 	// rollout has an element while a process is being replaced.
 	rollout chan struct{}
 	// late counts the writes that may still be applied: hanging ones, and those that were answered as failed.
@@ -88,7 +97,7 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 	w.recording = &recording{start: w.start, sequences: map[sequence]int{}, handovers: map[subject][]handover{}}
 	w.recording.hintFaults(plan)
 	w.oracle = newOracle(w)
-	w.fence = newFence(w.oracle)
+	w.fence, w.identity = newFence(w.oracle), newIdentity(w)
 	w.outside = w.broker.Join("outside")
 	settings := store.DefaultSettings()
 	var err error
@@ -99,12 +108,20 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 		settings.HostConcurrency = plan.HostLimit
 	}
 	w.blocks = map[string]shard.Block{}
-	w.create(t, namespace, partitions, settings)
+	w.create(t, namespace, partitions, followUpSettings(plan, settings))
 	// Blocks are consecutive.
 	w.blocks[lateNamespace] = shard.Block{Base: w.blocks[namespace].Base + partitions, Count: partitions}
 	if plan.backlog() {
 		w.create(t, bulkNamespace, 16*partitions, settings)
 		w.create(t, quietNamespace, partitions, settings)
+	}
+	w.quotas, w.removals = newQuotas(w), newRemovals(w)
+	if plan.has(func(o *Op) bool { return o.Limited }) {
+		w.create(t, limitedNamespace, partitions, settings)
+	}
+	if plan.has(func(o *Op) bool { return o.Removed }) {
+		w.create(t, removedNamespace, partitions, settings)
+		w.removals.begin(w.blocks[removedNamespace])
 	}
 	for i := range ingests + plan.Schedulers + dispatchers {
 		n := &node{
@@ -143,6 +160,9 @@ func (w *World) play(ctx context.Context) *Report {
 		w.strike(ctx, f)
 	}
 	w.runClients(ctx)
+	if w.plan.has(func(o *Op) bool { return o.Limited }) {
+		w.others.Go(func() { w.quotas.watch(ctx) })
+	}
 	sleep(ctx, w.plan.Length)
 	w.clients.Wait()
 	w.heal()
@@ -161,7 +181,7 @@ func (w *World) play(ctx context.Context) *Report {
 // heal ends every fault and starts every node that is down.
 func (w *World) heal() {
 	w.mu.Lock()
-	w.healed = true
+	w.healed, w.healedAt = true, w.since()
 	w.mu.Unlock()
 	w.note("healed")
 	w.broker.SetFaults(membus.Faults{Publish: w.publishFault})
@@ -195,6 +215,13 @@ func (w *World) isHealed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.healed
+}
+
+// quietSince is when clients and faults ended.
+func (w *World) quietSince() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.healedAt
 }
 
 func (w *World) since() time.Duration { return time.Since(w.start) }
@@ -238,14 +265,7 @@ func (l *listener) Deliver(_ context.Context, d *bus.Delivery) error {
 func (l *listener) Close(context.Context, error) error { return nil }
 
 // sleep lets virtual time pass.
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
-}
+func sleep(ctx context.Context, d time.Duration) { timer.Sleep(ctx, d) }
 
 // seeded returns a source of random bits for several goroutines.
 func seeded(seed, stream uint64) func() uint64 {

@@ -57,7 +57,10 @@ func (a *Authenticator) bearer() bool { return a.Token != nil || a.Verify != nil
 
 // Caller returns the sender of a request. It returns a *DeniedError, or an error of the store or the identity provider,
 // which do not answer.
-func (a *Authenticator) Caller(r *http.Request) (Caller, error) {
+func (a *Authenticator) Caller(r *http.Request) (Caller, error) { return a.caller(r, false) }
+
+// caller is Caller. If stale is set, it accepts an API key as it was last read while the store does not answer.
+func (a *Authenticator) caller(r *http.Request, stale bool) (Caller, error) {
 	if a == nil {
 		return Anyone(), nil
 	}
@@ -77,7 +80,7 @@ func (a *Authenticator) Caller(r *http.Request) (Caller, error) {
 	}
 	switch {
 	case a.Options.Keys != nil && strings.HasPrefix(given, tokenStart):
-		return a.Options.Keys.caller(r.Context(), given)
+		return a.Options.Keys.caller(r.Context(), given, stale)
 	case a.Verify != nil && strings.Count(given, ".") == 2:
 		return a.Verify(r.Context(), given)
 	default:
@@ -100,10 +103,11 @@ func (a *Authenticator) accepted() string {
 	return strings.Join(all, " or ")
 }
 
-// Guard answers requests whose caller may not read all namespaces with 401, 403 or 503.
+// Guard answers requests whose caller may not read all namespaces with 401, 403 or 503. It is for metrics, which are needed
+// most while the store does not answer, so it accepts an API key that cannot be read as it was last read.
 func (a *Authenticator) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller, err := a.Caller(r)
+		caller, err := a.caller(r, true)
 		var refused *DeniedError
 		switch {
 		case errors.As(err, &refused):

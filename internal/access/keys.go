@@ -30,8 +30,10 @@ const (
 	freshFor = 5 * time.Second
 	// everyKey identifies the read of all keys. No key has an empty name.
 	everyKey = ""
-	// readTimeout bounds a read of keys.
+	// readTimeout bounds a read of keys, and retryAfter is the shortest time between the beginnings of two reads of a key if
+	// the first one failed.
 	readTimeout = 2 * time.Second
+	retryAfter  = 250 * time.Millisecond
 )
 
 // Limits of API keys.
@@ -87,12 +89,22 @@ type Keys struct {
 	changes int
 }
 
-// cached is a key, or the error of a key that cannot be used, and when its read began.
+// cached is a key, or the error of a key that cannot be used, and when its read began. tried is when the last try to read it
+// began, which is later if that failed.
 type cached struct {
-	key Key
-	err error
-	at  time.Duration
+	key       Key
+	err       error
+	at, tried time.Duration
 }
+
+// found is the result of a read of keys that began at a time.
+type found struct {
+	keys map[string]cached
+	at   time.Duration
+}
+
+// errUnchecked reports a key that could not be read for so long that it may have been revoked.
+var errUnchecked = fmt.Errorf("the API key cannot be read: %w", store.ErrUnavailable)
 
 // NewKeys returns the API keys in a store.
 func NewKeys(s store.APIKeys, clock timer.Clock) *Keys {
@@ -233,13 +245,14 @@ func parse(stored *store.APIKey) (Key, error) {
 	return key, nil
 }
 
-// caller returns the caller with the token of a key.
-func (k *Keys) caller(ctx context.Context, token string) (Caller, error) {
+// caller returns the caller with the token of a key. If stale is set and the key cannot be read, it is accepted as it was
+// last read.
+func (k *Keys) caller(ctx context.Context, token string, stale bool) (Caller, error) {
 	name := token[len(tokenStart):max(len(tokenStart), strings.LastIndexByte(token, '_'))]
 	if timer.CheckNamespace(name) != nil {
 		return Caller{}, denied("the token of the API key is damaged")
 	}
-	key, err := k.lookup(ctx, name)
+	key, err := k.lookup(ctx, name, stale)
 	if errors.Is(err, ErrKeyNotFound) {
 		return Caller{}, denied("the API key does not exist or was revoked")
 	}
@@ -260,45 +273,59 @@ func (k *Keys) caller(ctx context.Context, token string) (Caller, error) {
 	return Caller{}, denied("the API key does not exist or was revoked, or its token was replaced")
 }
 
-// lookup returns a key that was read within freshFor. While the store does not answer, it returns the key as it was last
-// read: a client without the store can only read metrics.
-func (k *Keys) lookup(ctx context.Context, name string) (Key, error) {
-	k.mu.RLock()
-	known, ok := k.cache[name]
-	listedAt := k.listedAt
-	k.mu.RUnlock()
-	switch now := k.watch.Elapsed(); {
-	case ok && now-known.at < freshFor:
-		return known.key, known.err
-	case !ok && now-listedAt < freshFor:
-		return Key{}, ErrKeyNotFound
-	}
-	flight, read := everyKey, k.readAll
-	if ok {
-		flight, read = name, func(ctx context.Context) (map[string]cached, error) { return k.renew(ctx, name) }
-	}
-	done := k.reads.DoChan(flight, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
-		defer cancel()
-		return read(ctx)
-	})
-	select {
-	case result := <-done:
-		keys, _ := result.Val.(map[string]cached)
-		if result.Err != nil {
-			return Key{}, result.Err
-		}
-		if known, ok = keys[name]; !ok {
+// lookup returns a key that was read within freshFor. If stale is set, it returns a key that it cannot read as it was last
+// read.
+func (k *Keys) lookup(ctx context.Context, name string, stale bool) (Key, error) {
+	for {
+		k.mu.RLock()
+		known, ok := k.cache[name]
+		listedAt := k.listedAt
+		k.mu.RUnlock()
+		switch now := k.watch.Elapsed(); {
+		case ok && now-known.tried < freshFor:
+			return k.use(known, stale)
+		case !ok && now-listedAt < freshFor:
 			return Key{}, ErrKeyNotFound
 		}
-		return known.key, known.err
-	case <-ctx.Done():
-		return Key{}, ctx.Err()
+		flight, read := everyKey, k.readAll
+		if ok {
+			flight, read = name, func(ctx context.Context) (found, error) { return k.renew(ctx, name) }
+		}
+		done := k.reads.DoChan(flight, func() (any, error) {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+			defer cancel()
+			return read(ctx)
+		})
+		select {
+		case result := <-done:
+			if result.Err != nil {
+				return Key{}, result.Err
+			}
+			answer, _ := result.Val.(found)
+			if k.watch.Elapsed()-answer.at >= freshFor {
+				continue // the process was suspended during the read: the key may have changed since
+			}
+			if known, ok = answer.keys[name]; !ok {
+				return Key{}, ErrKeyNotFound
+			}
+			return k.use(known, stale)
+		case <-ctx.Done():
+			return Key{}, ctx.Err()
+		}
 	}
 }
 
-// renew reads a known key into the cache. If there is no such key, the result is empty.
-func (k *Keys) renew(ctx context.Context, name string) (map[string]cached, error) {
+// use returns a cached key, unless it was read too long ago.
+func (k *Keys) use(known cached, stale bool) (Key, error) {
+	if !stale && k.watch.Elapsed()-known.at >= freshFor {
+		return Key{}, errUnchecked
+	}
+	return known.key, known.err
+}
+
+// renew reads a known key into the cache. If there is no such key, the result is empty. If the store does not answer, the
+// result is the key as it was last read.
+func (k *Keys) renew(ctx context.Context, name string) (found, error) {
 	changes, at := k.begin()
 	key, err := k.read(ctx, name)
 	k.mu.Lock()
@@ -307,38 +334,39 @@ func (k *Keys) renew(ctx context.Context, name string) (map[string]cached, error
 	switch {
 	case errors.Is(err, ErrKeyNotFound):
 		delete(k.cache, name)
-		return map[string]cached{}, nil
+		return found{at: at}, nil
 	case err == nil:
-		known = cached{key: key, at: at}
+		known = cached{key: key, at: at, tried: at}
 	case ok && (store.IsTransient(err) || errors.Is(err, context.DeadlineExceeded)):
-		known.at = at // as after a success, so that not every request tries to read the key
+		// Requests are refused until a read succeeds, so the next try follows soon, but not every request makes one.
+		known.tried = at - freshFor + retryAfter
 	default:
-		return nil, err
+		return found{}, err
 	}
 	if changes == k.changes {
 		k.cache[name] = known
 	}
-	return map[string]cached{name: known}, nil
+	return found{map[string]cached{name: known}, at}, nil
 }
 
 // readAll replaces the cache with all keys.
-func (k *Keys) readAll(ctx context.Context) (map[string]cached, error) {
+func (k *Keys) readAll(ctx context.Context) (found, error) {
 	changes, at := k.begin()
 	all, err := k.store.ListAPIKeys(ctx)
 	if err != nil {
-		return nil, err
+		return found{}, err
 	}
 	keys := make(map[string]cached, len(all))
 	for i := range all {
 		key, err := parse(&all[i])
-		keys[all[i].Name] = cached{key, err, at}
+		keys[all[i].Name] = cached{key, err, at, at}
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if changes == k.changes {
 		k.cache, k.listedAt = maps.Clone(keys), at
 	}
-	return keys, nil
+	return found{keys, at}, nil
 }
 
 // begin returns the number of changes and the time before a read.

@@ -28,15 +28,24 @@ type counted struct {
 	reads int
 	lists int
 	err   error
+	after func() error // runs after a key was read, if not nil; its error replaces the key
 }
 
 func (c *counted) GetAPIKey(ctx context.Context, name string) (store.APIKey, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.reads++; c.err != nil {
-		return store.APIKey{}, c.err
+	c.reads++
+	err, after := c.err, c.after
+	c.mu.Unlock()
+	if err != nil {
+		return store.APIKey{}, err
 	}
-	return c.APIKeys.GetAPIKey(ctx, name)
+	key, err := c.APIKeys.GetAPIKey(ctx, name)
+	if after != nil {
+		if failed := after(); failed != nil {
+			return store.APIKey{}, failed
+		}
+	}
+	return key, err
 }
 
 func (c *counted) ListAPIKeys(ctx context.Context) ([]store.APIKey, error) {
@@ -254,14 +263,69 @@ func TestKeysWhileTheStoreDoesNotAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.store.err = fmt.Errorf("down: %w", store.ErrUnavailable)
-		time.Sleep(time.Hour)
-		w.want(w.keys, token, "key a", "") // for the metrics
+		authenticator := access.New(access.Options{Token: access.NewToken("x"), Keys: w.keys})
+		time.Sleep(4999 * time.Millisecond)
+		w.want(w.keys, token, "key a", "")
+		for _, wait := range []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Hour} {
+			time.Sleep(wait)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+			r.Header.Set("Authorization", "Bearer "+token)
+			if caller, err := authenticator.Caller(r); !errors.Is(err, store.ErrUnavailable) {
+				t.Errorf("a key that may have been revoked: %+v, %v", caller, err)
+			}
+			if got := serve(t, authenticator, "Bearer "+token); got != http.StatusNoContent {
+				t.Errorf("metrics answered %d", got)
+			}
+		}
+		w.store.reads = 0
+		for range 1000 {
+			serve(t, authenticator, "Bearer "+token)
+			time.Sleep(time.Millisecond)
+		}
+		if w.store.reads > 4 {
+			t.Errorf("%d reads within a second", w.store.reads)
+		}
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 		r.Header.Set("Authorization", "Bearer "+unused)
 		if _, err := access.New(access.Options{Token: access.NewToken("x"), Keys: w.keys}).Caller(r); !errors.Is(err, store.ErrUnavailable) {
 			t.Errorf("a key that was never read: %v", err)
 		}
+		w.store.err = nil
+		time.Sleep(250 * time.Millisecond)
+		w.want(w.keys, token, "key a", "")
 	})
+}
+
+// TestARevokedKeyEndsIfTheProcessIsSuspended: a process is suspended after the store has read a key, which is then revoked.
+// Requests that the process gets when it continues must not use the key, whether the read succeeds or fails.
+func TestARevokedKeyEndsIfTheProcessIsSuspended(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		err  error
+	}{{"read", nil}, {"read timed out", context.DeadlineExceeded}} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				token := w.create("a", 0)
+				w.want(w.keys, token, "key a", "")
+				time.Sleep(6 * time.Second)
+				w.store.after = func() error {
+					w.store.after = nil
+					time.Sleep(10 * time.Second)
+					return c.err
+				}
+				first := make(chan struct{})
+				go func() { defer close(first); w.want(w.keys, token, "", "revoked") }()
+				synctest.Wait()
+				if err := w.other.Revoke(t.Context(), "a"); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(9 * time.Second)
+				w.want(w.keys, token, "", "revoked") // it joins the read of the first request
+				<-first
+			})
+		})
+	}
 }
 
 func TestListKeys(t *testing.T) {

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Options configure Open. All fields but BusToken and Logger are required.
+// Options configure Open. All fields but Role, BusToken, Timeout and Logger are required.
 type Options struct {
 	// StoreURL is one of
 	//
@@ -34,6 +35,9 @@ type Options struct {
 	//	kafka://[USER:PASSWORD@]HOST:PORT,HOST:PORT?…   Apache Kafka; kafka.go has the parameters
 	//	memory:                            a bus that is lost when the process ends
 	BusURL string
+	// Role is the only role of the process: ingest, scheduler or dispatcher; empty: all. A PostgreSQL store requires the rights of
+	// this role only.
+	Role string
 	// Migrate brings the schema of a PostgreSQL, MySQL or DynamoDB store up to date. The other stores always do so when they
 	// are opened.
 	Migrate bool
@@ -44,6 +48,9 @@ type Options struct {
 	// Clock returns the present; Random returns random bits for the id of a new cluster.
 	Clock  timer.Clock
 	Random func() uint64
+	// Timeout bounds the opening of the store and that of the bus, but not a migration. Default 30 s. A wait is logged after a
+	// sixth of it.
+	Timeout time.Duration
 	// Logger receives events that no call returns. Default: none.
 	Logger *slog.Logger
 }

@@ -4,5 +4,5 @@
 // It imports the contracts and all engines, and only opens and closes the engines.
 //
 // Read backend.go, then open.go, store.go and bus.go (with servers.go, nats.go and kafka.go); follow.go is for
-// read-only observers of the topics.
+// read-only observers of the topics, outbox.go for the outbox of a user.
 package backend

@@ -52,9 +52,9 @@ func OpenStore(ctx context.Context, o Options) (*Backend, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	o.Migrate = false
 	b := &Backend{}
-	if err := b.openStore(ctx, &o); err != nil {
+	err := attempt(ctx, &o, "store", o.StoreURL, store.ErrUnavailable, func(ctx context.Context) error { return b.openStore(ctx, &o) })
+	if err != nil {
 		return nil, err
 	}
 	return b, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -19,7 +20,8 @@ const acceptedKafka = "kafka://[USER:PASSWORD@]HOST:PORT,HOST:PORT?replicas=3"
 //	session=D               how long a dead process keeps its partitions: 6s by default
 //	instance=NAME           static membership under this name, which must be unique among the running processes
 //	balancer=server         leaves the assignment to the brokers (Kafka 4.0 or newer)
-//	sasl=MECHANISM          PLAIN, SCRAM-SHA-256 (default if the URL has a user), SCRAM-SHA-512 or OAUTHBEARER
+//	sasl=MECHANISM          PLAIN, SCRAM-SHA-256 (default if the URL has a user), SCRAM-SHA-512, OAUTHBEARER, or
+//	                        AWS_MSK_IAM with the credentials of AWS that the process has
 //	token-file=FILE         the token of OAUTHBEARER
 //	tls=true, ca=FILE       encrypts connections; ca trusts only the certificates in a PEM file
 //	cert=FILE, key=FILE     PEM files with a client certificate and its key
@@ -31,6 +33,11 @@ func (b *Backend) openKafka(ctx context.Context, o *Options) error {
 		return err
 	}
 	options.Partitions, options.Logger = o.Partitions, o.Logger
+	if strings.EqualFold(options.SASL.Mechanism, "AWS_MSK_IAM") {
+		if options.SASL.AWS, err = awsCredentials(ctx); err != nil {
+			return fmt.Errorf("bus URL: %w", err)
+		}
+	}
 	connected, err := kafkabus.Connect(ctx, options)
 	if err != nil {
 		return err

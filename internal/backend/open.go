@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -27,14 +28,22 @@ func Open(ctx context.Context, o Options) (_ *Backend, err error) {
 			err = errors.Join(err, b.Close())
 		}
 	}()
-	if err := b.openStore(ctx, &o); err != nil {
+	if err := b.migrate(ctx, &o); err != nil {
 		return nil, err
 	}
-	// Before the bus is opened, because the bus would create its streams for the wrong number of partitions.
-	if _, err := store.Identify(ctx, b.Store, o.Partitions, o.Clock(), o.Random); err != nil {
+	err = attempt(ctx, &o, "store", o.StoreURL, store.ErrUnavailable, func(ctx context.Context) error {
+		if err := b.openStore(ctx, &o); err != nil {
+			return err
+		}
+		// Before the bus is opened, because the bus would create its streams for the wrong number of partitions.
+		_, err := store.Identify(ctx, b.Store, o.Partitions, o.Clock(), o.Random)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	if err := b.openBus(ctx, &o); err != nil {
+	err = attempt(ctx, &o, "bus", o.BusURL, bus.ErrUnavailable, func(ctx context.Context) error { return b.openBus(ctx, &o) })
+	if err != nil {
 		return nil, err
 	}
 	return b, nil

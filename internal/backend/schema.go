@@ -35,6 +35,7 @@ func SchemaOf(ctx context.Context, storeURL string, logger *slog.Logger) (store.
 
 // Migrate upgrades the schema to the newest version that this program supports.
 func Migrate(ctx context.Context, storeURL string, logger *slog.Logger) (before, after store.Schema, err error) {
+	defer logWait(ctx, logger, openTimeout/logWaitAfter, "migration of the store", storeURL)()
 	switch name, _ := scheme(storeURL); name {
 	case "postgres", "postgresql":
 		return postgresstore.Migrate(ctx, postgresstore.Options{URL: storeURL, Logger: logger})

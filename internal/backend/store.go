@@ -16,12 +16,17 @@ import (
 const acceptedStores = "postgres://USER:PASSWORD@HOST:PORT/DATABASE, mysql://USER:PASSWORD@HOST:PORT/DATABASE, " +
 	"dynamodb://TABLE?region=REGION, sqlite:FOLDER or memory:"
 
-func (b *Backend) openStore(ctx context.Context, o *Options) (err error) {
-	if o.Migrate {
-		if _, _, err := Migrate(ctx, o.StoreURL, o.Logger); err != nil && !errors.Is(err, ErrNoMigrations) {
-			return err
-		}
+func (b *Backend) migrate(ctx context.Context, o *Options) error {
+	if !o.Migrate {
+		return nil
 	}
+	if _, _, err := Migrate(ctx, o.StoreURL, o.Logger); err != nil && !errors.Is(err, ErrNoMigrations) {
+		return err
+	}
+	return nil
+}
+
+func (b *Backend) openStore(ctx context.Context, o *Options) (err error) {
 	switch name, rest := scheme(o.StoreURL); name {
 	case "sqlite":
 		path, query, unreadable := folder(rest)
@@ -30,7 +35,7 @@ func (b *Backend) openStore(ctx context.Context, o *Options) (err error) {
 		}
 		b.Store, err = sqlitestore.Open(ctx, sqlitestore.Options{Folder: path, Logger: o.Logger})
 	case "postgres", "postgresql":
-		b.Store, err = postgresstore.Open(ctx, postgresstore.Options{URL: o.StoreURL, Logger: o.Logger})
+		b.Store, err = postgresstore.Open(ctx, postgresstore.Options{URL: o.StoreURL, Role: o.Role, Logger: o.Logger})
 	case "mysql":
 		b.Store, err = mysqlstore.Open(ctx, mysqlstore.Options{URL: o.StoreURL, Logger: o.Logger})
 	case "dynamodb":

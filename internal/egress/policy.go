@@ -139,15 +139,15 @@ func parsePart(part string) (netip.Prefix, string, error) {
 	return netip.Prefix{}, part, nil
 }
 
-// CheckURL returns a *timer.InvalidError if a callback URL can never be allowed, because its host is a refused address
+// CheckURL returns a *timer.InvalidError for the field if the URL in it can never be allowed, because its host is a refused address
 // and not a name. Names are checked when they are resolved, at every delivery.
-func (p *Policy) CheckURL(raw string) error {
+func (p *Policy) CheckURL(field, raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return timer.Invalid("callbackUrl", raw, "a URL")
+		return timer.Invalid(field, raw, "a URL")
 	}
 	if why := p.CheckHost(u.Hostname()); why != nil {
-		return timer.Invalid("callbackUrl", raw,
+		return timer.Invalid(field, raw,
 			fmt.Sprintf("a host that callbacks may go to; %v (setting callback-allow)", why))
 	}
 	return nil

@@ -103,7 +103,7 @@ func TestAddressesInURLs(t *testing.T) {
 		{"any", "http://169.254.169.254/", ""},
 		{"any", "http://127.0.0.1/", ""},
 	} {
-		err := parse(t, c.allow).CheckURL(c.url)
+		err := parse(t, c.allow).CheckURL("callbackUrl", c.url)
 		switch {
 		case c.refused == "" && err != nil:
 			t.Errorf("%q: %s is refused: %v", c.allow, c.url, err)

@@ -23,10 +23,14 @@ type Delivery struct {
 
 // DeliveryOf describes the next attempt of a timer.
 func DeliveryOf(t *timer.Timer) Delivery {
+	payload := t.Payload
+	if t.Request.Raw() {
+		payload = nil // it is the body of the request
+	}
 	return Delivery{
 		Namespace: t.Namespace, TimerID: t.ID, ExecuteAt: t.ExecuteAt, ScheduledFor: t.DueAt,
 		Attempt: t.Attempts + 1, Generation: t.Generation.String(),
-		CorrelationID: t.Correlation(), Payload: orNull(t.Payload),
+		CorrelationID: t.Correlation(), Payload: orNull(payload),
 	}
 }
 

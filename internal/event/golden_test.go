@@ -76,7 +76,7 @@ func events(t *testing.T) map[string]event.CloudEvent {
 	command := func(eventType, commandID, data string) event.CloudEvent {
 		return must(event.New(eventType, "shop/orders", commandID, ns+"/order-17", "trace-1", at, json.RawMessage(data)))
 	}
-	plain, dead, parked, topic := sample(), sample(), sample(), sample()
+	plain, dead, parked, topic, request, bytes := sample(), sample(), sample(), sample(), sample(), sample()
 	plain.ID, plain.UUID = "order-17", timer.UUIDOf(ns, "order-17")
 	plain.Payload, plain.CorrelationID, plain.Attempts = nil, "trace-1", 0
 	trace := event.TraceOf(parent, state)
@@ -86,6 +86,10 @@ func events(t *testing.T) map[string]event.CloudEvent {
 	parked.Status, parked.LastError, parked.LastStatus = timer.StatusParked, "started 5 times without a result", 0
 	topic.Status, topic.Topic, topic.EventKey, topic.LastStatus = timer.StatusDead, "orders.timeouts", "Kundin 7/ä <%>", 0
 	topic.LastError = `event to topic "orders.timeouts": no such topic`
+	request.Status, request.Deliver, request.Payload = timer.StatusDead, timer.DeliverCallback, []byte("a=ä&b=1")
+	request.Request = timer.Request{Method: "PUT", ContentType: "application/x-www-form-urlencoded", Reschedule: true}
+	bytes.Status, bytes.Deliver, bytes.Payload = timer.StatusDead, timer.DeliverCallback, []byte{0, 0xff}
+	bytes.Request = timer.Request{Method: "POST", ContentType: "application/octet-stream"}
 	next := at + 60_000
 	result := event.Result{
 		Namespace: ns, TimerID: id, Generation: "3706188562493276161", Attempt: 3,
@@ -121,13 +125,20 @@ func events(t *testing.T) map[string]event.CloudEvent {
 			`{"namespace":"default","id":"order-17","executeIn":"15m","deliver":"event","topic":"orders.timeouts","key":"customer-7"}`),
 		"update-topic": command(event.TypeUpdate, "c-5",
 			`{"namespace":"default","timerId":"order-17","topic":"orders.reminders","key":null}`),
-		"delete":             command(event.TypeDelete, "c-3", `{"namespace":"default","timerId":"order-17"}`),
-		"fired":              must(event.Fired(source, sample(), at+3)),
-		"fired-plain":        must(event.Fired(source, plain, at+3)),
-		"result-done":        must(event.ResultOf(source, plain, &done)),
-		"result-failed":      must(event.ResultOf(source, sample(), &failed)),
-		"dead":               must(event.NoticeOf(source, dead, at+20)),
-		"dead-topic":         must(event.NoticeOf(source, topic, at+20)),
+		"delete":           command(event.TypeDelete, "c-3", `{"namespace":"default","timerId":"order-17"}`),
+		"fired":            must(event.Fired(source, sample(), at+3)),
+		"fired-plain":      must(event.Fired(source, plain, at+3)),
+		"result-done":      must(event.ResultOf(source, plain, &done)),
+		"result-failed":    must(event.ResultOf(source, sample(), &failed)),
+		"dead":             must(event.NoticeOf(source, dead, at+20)),
+		"dead-topic":       must(event.NoticeOf(source, topic, at+20)),
+		"dead-request":     must(event.NoticeOf(source, request, at+20)),
+		"dead-bytes":       must(event.NoticeOf(source, bytes, at+20)),
+		"dead-bytes-large": must(event.NoticeWithoutPayload(source, bytes, at+20)),
+		"create-request": command(event.TypeCreate, "c-6",
+			`{"namespace":"default","id":"order-17","executeIn":"15m","window":"10m","callbackUrl":"https://shop.example/orders/17","request":{"method":"DELETE","bodyBase64":"AP8=","contentType":"a/b","reschedule":true}}`),
+		"update-request": command(event.TypeUpdate, "c-7",
+			`{"namespace":"default","timerId":"order-17","executeIn":"15m","window":null,"request":null}`),
 		"dead-large":         must(event.NoticeWithoutPayload(source, dead, at+20)),
 		"parked":             must(event.NoticeOf(source, parked, at+20)),
 		"applied":            traced(must(event.AnswerOf(source, &applied, "trace-1", at+1))),

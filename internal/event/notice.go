@@ -24,11 +24,13 @@ type Notice struct {
 	// Headers are those of the timer, without those of the namespace.
 	Headers map[string]string `json:"headers,omitempty"`
 	// Topic and Key are the destination of its event, if it is not the common topic.
-	Topic           string          `json:"topic,omitempty"`
-	Key             string          `json:"key,omitempty"`
-	CallbackTimeout string          `json:"callbackTimeout"`
-	RetryPolicy     RetryPolicy     `json:"retryPolicy"`
-	Payload         json.RawMessage `json:"payload"`
+	Topic           string      `json:"topic,omitempty"`
+	Key             string      `json:"key,omitempty"`
+	CallbackTimeout string      `json:"callbackTimeout"`
+	RetryPolicy     RetryPolicy `json:"retryPolicy"`
+	// Payload is null if the timer has a Request, which contains the body.
+	Payload json.RawMessage `json:"payload"`
+	Request *Request        `json:"request,omitempty"`
 	// PayloadOmitted means that the timer has a payload, and that the bus refused the event with it.
 	PayloadOmitted bool `json:"payloadOmitted,omitempty"`
 }
@@ -53,10 +55,10 @@ func noticeOf(source string, t *timer.Timer, at timer.Millis, omitted bool) (Clo
 		Status: t.Status, Reason: t.LastError, StatusCode: t.LastStatus, CorrelationID: t.Correlation(),
 		ExecuteAt: t.ExecuteAt, CreatedAt: t.CreatedAt, Deliver: t.Way(), CallbackURL: t.CallbackURL,
 		Headers: t.Headers.Map(), CallbackTimeout: timer.FormatDuration(t.CallbackTimeout), RetryPolicy: retryPolicyOf(t.Retry),
-		Payload: orNull(t.Payload), Topic: t.Topic, Key: t.EventKey, PayloadOmitted: omitted,
+		Payload: orNull(nil), Request: RequestOf(t, !omitted), Topic: t.Topic, Key: t.EventKey, PayloadOmitted: omitted,
 	}
-	if omitted {
-		n.Payload = orNull(nil)
+	if !omitted && !t.Request.Raw() {
+		n.Payload = orNull(t.Payload)
 	}
 	return ofTimer(eventType, source, t.WebhookID()+suffix, t, at, n)
 }

@@ -302,7 +302,7 @@ func TestEveryMethodCanFail(t *testing.T) {
 	_, errs["GetNamespace"] = s.GetNamespace(ctx, "n")
 	_, errs["ListNamespaces"] = s.ListNamespaces(ctx, "", 1)
 	_, errs["UpdateNamespace"] = s.UpdateNamespace(ctx, store.Namespace{})
-	errs["DeleteNamespace"] = s.DeleteNamespace(ctx, "", 0)
+	errs["DeleteNamespace"] = s.DeleteNamespace(ctx, store.Namespace{})
 	_, errs["Init"] = s.Init(ctx, store.Identity{})
 	errs["Ping"] = s.Ping(ctx)
 	_, errs["Time"] = s.Time(ctx)

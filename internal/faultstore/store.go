@@ -81,6 +81,11 @@ func (s *faulty) List(ctx context.Context, now timer.Millis, q store.ListQuery) 
 	return read(ctx, s, "List", func(ctx context.Context) (store.Page, error) { return s.inner.List(ctx, now, q) })
 }
 
+// DueKeys implements store.Timers.
+func (s *faulty) DueKeys(ctx context.Context, q store.DueKeysQuery) (store.DueKeys, error) {
+	return read(ctx, s, "DueKeys", func(ctx context.Context) (store.DueKeys, error) { return s.inner.DueKeys(ctx, q) })
+}
+
 // CountLive implements store.Timers.
 func (s *faulty) CountLive(ctx context.Context, ns store.Namespace, limit int) (int, error) {
 	return read(ctx, s, "CountLive", func(ctx context.Context) (int, error) { return s.inner.CountLive(ctx, ns, limit) })
@@ -217,9 +222,9 @@ func (s *faulty) UpdateNamespace(ctx context.Context, ns store.Namespace) (store
 }
 
 // DeleteNamespace implements store.Namespaces.
-func (s *faulty) DeleteNamespace(ctx context.Context, name string, version int64) error {
+func (s *faulty) DeleteNamespace(ctx context.Context, ns store.Namespace) error {
 	_, err := write(ctx, s, "DeleteNamespace", func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, s.inner.DeleteNamespace(ctx, name, version)
+		return struct{}{}, s.inner.DeleteNamespace(ctx, ns)
 	})
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/encryption"
+	"github.com/timerbus/timerbus/internal/outbox"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -42,7 +43,8 @@ const (
 	Dispatcher Role = "dispatcher"
 )
 
-// Options configure Open. All fields but Role, Name, Close, Access, AllowedHosts, MetricsNamespaces, Tracer and Callback… are required.
+// Options configure Open. All fields but Role, Name, Close, Outbox, Access, AllowedHosts, MetricsNamespaces, Tracer and Callback… are
+// required.
 type Options struct {
 	// Role is All by default.
 	Role Role
@@ -53,6 +55,8 @@ type Options struct {
 	Bus   bus.Bus
 	// Close, if not nil, is called once after the services have stopped, or when Open fails.
 	Close func() error
+	// Outbox is the outbox in a database of the user; nil for none. Only roles with ingest use it.
+	Outbox outbox.Outbox
 	// Listener accepts the requests of the HTTP API or, for roles without it, of probes and metrics. The node closes
 	// it.
 	Listener net.Listener
@@ -63,9 +67,9 @@ type Options struct {
 	// is not empty.
 	AllowedHosts string
 	// CallbackAllow is the policy for the destinations of callbacks in addition to public addresses; egress.Parse
-	// parses it. CallbackProxy is the proxy for callbacks, nil for none.
+	// parses it. CallbackProxy returns the proxy for callbacks; nil for none. Only the user and password may change.
 	CallbackAllow string
-	CallbackProxy *url.URL
+	CallbackProxy func() *url.URL
 	// Keys encrypt and decrypt the secrets of namespaces. A node that delivers does not start if a secret of a
 	// namespace is encrypted with a key that is not in Keys.
 	Keys encryption.Keyring
@@ -155,9 +159,14 @@ func (n *Node) Run(ctx context.Context) error {
 	return errors.Join(err, n.close())
 }
 
-// ensureNamespace creates DefaultNamespace if it does not exist.
+// ensureNamespace creates DefaultNamespace if it does not exist. It reads first, because the users of some roles may only read
+// namespaces.
 func ensureNamespace(ctx context.Context, s store.Namespaces, now timer.Millis) error {
-	_, err := s.CreateNamespace(ctx, store.Namespace{
+	_, err := s.GetNamespace(ctx, DefaultNamespace)
+	if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	_, err = s.CreateNamespace(ctx, store.Namespace{
 		Name: DefaultNamespace, Shards: shard.Block{Count: defaultShards}, Settings: store.DefaultSettings(),
 		CreatedAt: now, UpdatedAt: now,
 	})

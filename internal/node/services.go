@@ -161,7 +161,8 @@ func (w *dependencies) ingest() ([]process.Component, error) {
 		others = append(others, w.consumeCheck(Dispatcher), w.consumeCheck(Scheduler), w.busCheck())
 	}
 	s, err := ingest.New(ingest.Config{
-		Store: o.Store, Positions: positions, Directory: w.directory, Bus: w.bus, Clock: w.clock.Settled, StoreClock: w.clock,
+		Store: o.Store, Positions: positions, Outbox: o.Outbox,
+		Directory: w.directory, Bus: w.bus, Clock: w.clock.Settled, StoreClock: w.clock,
 		Revisions: w.revisions, Source: w.source, Format: w.format, Prefix: w.prefix, Logger: o.Logger.With("component", "ingest"),
 		Registerer: w.registry, Gatherer: w.registry, Ready: others,
 		Access: w.access, Hosts: w.hosts, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys, Tracer: o.Tracer,

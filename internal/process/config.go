@@ -30,6 +30,8 @@ type Config struct {
 	Store string `koanf:"store" secret:"url" usage:"URL of the database, such as postgres://user@host/db; empty: SQLite in the data folder"`
 	// Bus is the URL of the message bus, as in backend.Options. Empty: a NATS server in the process.
 	Bus string `koanf:"bus" secret:"url" usage:"URL of the message bus, such as nats://host:4222, or empty for an embedded NATS server"`
+	// Outbox is the URL of a database with an outbox, as in backend.OpenOutbox. Empty: none.
+	Outbox string `koanf:"outbox" secret:"url" usage:"URL of a database with an outbox, such as postgres://user@host/shop; empty: none"`
 	// Node identifies this process in lists of shards. Empty: the host's name.
 	Node string `koanf:"node" usage:"name of this process in lists of shards, or empty for the host name"`
 	// DebugListen is the address of net/http/pprof, host:port on this machine; empty: not served.

@@ -11,6 +11,13 @@ import (
 	"net/http"
 )
 
+// Defines values for CallbackAuthType.
+const (
+	CallbackAuthTypeBasic  CallbackAuthType = "basic"
+	CallbackAuthTypeBearer CallbackAuthType = "bearer"
+	CallbackAuthTypeOauth2 CallbackAuthType = "oauth2"
+)
+
 // Defines values for CreateTimerRequestOnConflict.
 const (
 	CreateTimerRequestOnConflictFail    CreateTimerRequestOnConflict = "fail"
@@ -52,8 +59,15 @@ const (
 const (
 	HistoryEntryOutcomeDead        HistoryEntryOutcome = "dead"
 	HistoryEntryOutcomeDone        HistoryEntryOutcome = "done"
+	HistoryEntryOutcomeExpired     HistoryEntryOutcome = "expired"
 	HistoryEntryOutcomeFailed      HistoryEntryOutcome = "failed"
 	HistoryEntryOutcomeRescheduled HistoryEntryOutcome = "rescheduled"
+)
+
+// Defines values for ListOrder.
+const (
+	ListOrderDue ListOrder = "due"
+	ListOrderKey ListOrder = "key"
 )
 
 // Defines values for Preset.
@@ -62,6 +76,15 @@ const (
 	PresetMedium Preset = "medium"
 	PresetSmall  Preset = "small"
 	PresetXlarge Preset = "xlarge"
+)
+
+// Defines values for RequestMethod.
+const (
+	RequestMethodDELETE RequestMethod = "DELETE"
+	RequestMethodGET    RequestMethod = "GET"
+	RequestMethodPATCH  RequestMethod = "PATCH"
+	RequestMethodPOST   RequestMethod = "POST"
+	RequestMethodPUT    RequestMethod = "PUT"
 )
 
 // Defines values for Status.
@@ -132,6 +155,59 @@ type BatchResults struct {
 	Results   []BatchResult `json:"results"`
 }
 
+// CallbackAuth The API never returns the client secret, the password or the token.
+type CallbackAuth struct {
+	// Type How callbacks authenticate in the header Authorization. oauth2: with tokens of the client credentials grant
+	// (RFC 6749, section 4.4). basic: with a user name and a password. bearer: with a fixed token.
+	Type     CallbackAuthType `json:"type"`
+	Audience string           `json:"audience,omitempty,omitzero"`
+	ClientID string           `json:"clientId,omitempty,omitzero"`
+	Scopes   []string         `json:"scopes,omitempty,omitzero"`
+	TokenURL string           `json:"tokenUrl,omitempty,omitzero"`
+	Username string           `json:"username,omitempty,omitzero"`
+}
+
+// CallbackAuthInput All of it replaces the present value. `oauth2` requires `tokenUrl`, `clientId` and `clientSecret`, and may have
+// `scopes` and `audience`. `basic` requires `username` and `password`. `bearer` requires `token`. A null field
+// counts as absent, and fields of other types are refused.
+type CallbackAuthInput struct {
+	// Audience Sent to the token endpoint as the parameter `audience`, which some require.
+	Audience string `json:"audience,omitempty,omitzero"`
+	ClientID string `json:"clientId,omitempty,omitzero"`
+
+	// ClientSecret Stored encrypted, and never returned.
+	ClientSecret string `json:"clientSecret,omitempty,omitzero"`
+
+	// Password Stored encrypted, and never returned.
+	Password string `json:"password,omitempty,omitzero"`
+
+	// Scopes Printable ASCII characters without spaces, quotation marks and backslashes.
+	//
+	// Example: ["orders.write"]
+	Scopes []string `json:"scopes,omitempty,omitzero"`
+
+	// Token Stored encrypted, and never returned. Printable ASCII characters without spaces.
+	Token string `json:"token,omitempty,omitzero"`
+
+	// TokenURL The token endpoint: an http or https URL without a user, a password and a fragment. The service calls it
+	// under the same rules as callbacks, and follows no redirects.
+	//
+	//
+	// Example: https://id.example.com/oauth2/token
+	TokenURL string `json:"tokenUrl,omitempty,omitzero"`
+
+	// Type How callbacks authenticate in the header Authorization. oauth2: with tokens of the client credentials grant
+	// (RFC 6749, section 4.4). basic: with a user name and a password. bearer: with a fixed token.
+	Type CallbackAuthType `json:"type"`
+
+	// Username A colon is not accepted.
+	Username string `json:"username,omitempty,omitzero"`
+}
+
+// CallbackAuthType How callbacks authenticate in the header Authorization. oauth2: with tokens of the client credentials grant
+// (RFC 6749, section 4.4). basic: with a user name and a password. bearer: with a fixed token.
+type CallbackAuthType string
+
 // CallbackResponse The body of a callback's answer with a 2xx status. An empty body, a body that is not JSON, and JSON with
 // neither field count as `{"ok": true}`.
 type CallbackResponse struct {
@@ -144,6 +220,22 @@ type CallbackResponse struct {
 
 // CorrelationIDFilter The exact correlation id.
 type CorrelationIDFilter = string
+
+// CountTimersRequest A timer must match all given filters. A null field counts as absent.
+type CountTimersRequest struct {
+	// DueBefore Selects `dueAt` (for finished timers `executeAt`) before this instant.
+	DueBefore Instant `json:"dueBefore,omitempty,omitzero"`
+
+	// DueFrom Selects `dueAt` (for finished timers `executeAt`) from this instant on.
+	DueFrom Instant `json:"dueFrom,omitempty,omitzero"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+
+	// Status If absent, live timers are counted (scheduled, retrying, parked). Done and dead timers are counted in history,
+	// one for each finished generation.
+	Status Status `json:"status,omitempty,omitzero"`
+}
 
 // CreateKeyRequest defines model for CreateKeyRequest.
 type CreateKeyRequest struct {
@@ -198,7 +290,17 @@ type CreateTimerRequest struct {
 	// ExecuteIn Counted from the receipt of the request (for a topic command, from the time at which the bus accepted it). Not negative.
 	//
 	// Example: 3s
-	ExecuteIn string  `json:"executeIn,omitempty,omitzero"`
+	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
+
+	// ExpireAfter How long after `executeAt` the timer may be delivered; then its outcome is `expired`. It applies again when the timer
+	// is rescheduled or retried. "1ms" to "87600h".
+	//
+	//
+	// Example: 1h
+	ExpireAfter string `json:"expireAfter,omitempty,omitzero"`
+
+	// ExpiresAt Instead of `expireAfter`, a time after `executeAt` and after the end of the `window`.
+	ExpiresAt Instant `json:"expiresAt,omitempty,omitzero"`
 	Headers   Headers `json:"headers,omitempty,omitzero"`
 	ID        TimerID `json:"id,omitempty,omitzero"`
 
@@ -213,14 +315,31 @@ type CreateTimerRequest struct {
 	// retention, so that a create that is sent twice does not fire twice.
 	OnConflict CreateTimerRequestOnConflict `json:"onConflict,omitempty,omitzero"`
 
+	// OnDead Called when the timer is dead or has expired; by default the URL of the namespace. At most 2048 bytes.
+	OnDead string `json:"onDead,omitempty,omitzero"`
+
+	// OnDone Called when the timer is done; by default the URL of the namespace. At most 2048 bytes.
+	OnDone string `json:"onDone,omitempty,omitzero"`
+
 	// Payload Any JSON, at most 102400 bytes as sent. Passed on, never interpreted; null means none.
-	Payload     json.RawMessage  `json:"payload,omitempty,omitzero"`
+	Payload json.RawMessage `json:"payload,omitempty,omitzero"`
+
+	// Request The request of the callback, instead of a POST with a JSON object that contains the payload. Only with a
+	// `callbackUrl`, without a `payload`, and if the timer is not delivered as an event.
+	Request     TimerRequest     `json:"request,omitempty,omitzero"`
 	RetryPolicy RetryPolicyInput `json:"retryPolicy,omitempty,omitzero"`
 	TimerID     TimerID          `json:"timerId,omitempty,omitzero"`
 
 	// Topic The topic of the fired event, instead of the common topic. Only if deliver is event or both. The
 	// namespace must allow it (`eventTopics`). Timerbus does not create it.
 	Topic Topic `json:"topic,omitempty,omitzero"`
+
+	// Window Spreads timers: this timer is due at a time in the window that begins at `executeAt` (or `executeIn`), chosen
+	// uniformly and always the same for an id and a window. The `executeAt` of answers is the chosen time. "1ms" to "7d".
+	//
+	//
+	// Example: 10m
+	Window string `json:"window,omitempty,omitzero"`
 }
 
 // CreateTimerRequestOnConflict If the id exists: `replace`, the default, replaces the timer; `keep` does not change it and
@@ -329,6 +448,21 @@ type EventKey = string
 // Example: ["orders.*","billing.timeouts"]
 type EventTopics = []string
 
+// ForecastTimersRequest A null field counts as absent.
+type ForecastTimersRequest struct {
+	// Bucket At least `1s`. The range has at most 1,000 buckets.
+	Bucket Duration `json:"bucket"`
+
+	// From The beginning of the range. By default now. Timers that are due before it are not counted.
+	From Instant `json:"from,omitempty,omitzero"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+
+	// To The end of the range, after `from`. Timers that are due at it are not counted.
+	To Instant `json:"to"`
+}
+
 // Generation Identifies a timer's present run of attempts: new with every write of a client and every reschedule by an
 // answer, kept by retries. Compared for equality only. A decimal string, because many JSON readers round numbers
 // of this size.
@@ -404,7 +538,7 @@ type HistoryEntry struct {
 	// Example: 2030-01-31T09:00:00.000Z
 	FinishedAt Instant `json:"finishedAt"`
 
-	// NextAt The retry's or the rescheduled time; absent for done and dead.
+	// NextAt The retry's or the rescheduled time; absent for done, dead and expired.
 	NextAt Instant `json:"nextAt,omitempty,omitzero"`
 }
 
@@ -487,6 +621,9 @@ type ListNamespacesRequest struct {
 	Limit int `json:"limit,omitempty,omitzero"`
 }
 
+// ListOrder The order of a list of timers.
+type ListOrder string
+
 // ListShardsRequest defines model for ListShardsRequest.
 type ListShardsRequest struct {
 	// Namespace By default `default`.
@@ -511,6 +648,10 @@ type ListTimersRequest struct {
 
 	// Namespace By default `default`.
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+
+	// Order `key` (default): an order that never changes, so that timers that move are listed once too. `due`: by due time;
+	// `status` must then be scheduled, retrying or absent, and `correlationId` absent.
+	Order ListOrder `json:"order,omitempty,omitzero"`
 
 	// Status If absent, live timers are listed (scheduled, retrying, parked). Done and dead timers come
 	// from history, one for each finished generation, for the history retention (dead retention).
@@ -668,6 +809,9 @@ type NamespaceSettings struct {
 	// TLS Absent if there is none.
 	TLS NamespaceTLS `json:"tls,omitempty,omitzero"`
 
+	// CallbackAuth Absent if callbacks do not authenticate.
+	CallbackAuth CallbackAuth `json:"callbackAuth,omitempty,omitzero"`
+
 	// EventTopics Sorted; absent if timers may use the common topic only.
 	EventTopics EventTopics `json:"eventTopics,omitempty,omitzero"`
 
@@ -676,12 +820,25 @@ type NamespaceSettings struct {
 	// Example: 64
 	HostConcurrency int `json:"hostConcurrency"`
 
+	// KeepPayload Absent if payloads of done timers are not kept.
+	KeepPayload Duration `json:"keepPayload,omitempty,omitzero"`
+
+	// OnDead Called when a timer is dead or has expired, unless the timer has its own URL; absent if there is none.
+	OnDead string `json:"onDead,omitempty,omitzero"`
+
+	// OnDone Called when a timer is done, unless the timer has its own URL; absent if there is none.
+	OnDone string `json:"onDone,omitempty,omitzero"`
+
 	// Quota Absent if there is none.
 	Quota NamespaceQuota `json:"quota,omitempty,omitzero"`
 }
 
 // NamespaceSettingsInput In a create, absent and null settings get the service's default.
 type NamespaceSettingsInput struct {
+	// CallbackAuth Authenticates callbacks to their receivers; null removes it. Refused together with a header Authorization in
+	// `headers`.
+	CallbackAuth Change[CallbackAuthInput] `json:"callbackAuth,omitempty,omitzero"`
+
 	// CallbackTimeout "1s" to "5m"; by default "30s".
 	CallbackTimeout Change[string] `json:"callbackTimeout,omitempty,omitzero"`
 
@@ -712,6 +869,17 @@ type NamespaceSettingsInput struct {
 	// HostConcurrency Largest number of concurrent callbacks of each dispatcher to one host and port; 1 to 1024, by default 64.
 	// Namespaces that call the same host share the largest of their values.
 	HostConcurrency Change[int] `json:"hostConcurrency,omitempty,omitzero"`
+
+	// KeepPayload How long done timers stay in history with their payload, and can be retried; from the historyRetention to "720h".
+	// By default, and after null, the payload of a done timer is not kept. Applies to timers that become done after
+	// the change.
+	KeepPayload Change[string] `json:"keepPayload,omitempty,omitzero"`
+
+	// OnDead Called when a timer is dead or has expired, unless the timer has its own URL. null removes it.
+	OnDead Change[string] `json:"onDead,omitempty,omitzero"`
+
+	// OnDone Called when a timer is done, unless the timer has its own URL. null removes it.
+	OnDone Change[string] `json:"onDone,omitempty,omitzero"`
 
 	// Quota Bounds the creates of timers; null removes all limits.
 	Quota Change[NamespaceQuotaInput] `json:"quota,omitempty,omitzero"`
@@ -780,6 +948,9 @@ type PurgeMatchingRequest struct {
 	Namespace NamespaceName `json:"namespace"`
 	Status    Status        `json:"status"`
 }
+
+// RequestMethod defines model for RequestMethod.
+type RequestMethod string
 
 // RescheduleMatchingRequest A timer must match all given filters; at least one in addition to `namespace` is required. Exactly one of
 // `executeAt`, `executeIn` and `shiftBy` is required.
@@ -929,6 +1100,18 @@ type RotateKeyRequest struct {
 	Overlap string `json:"overlap,omitempty,omitzero"`
 }
 
+// RunTimerRequest One of `id` and `timerId` is required; if both are given they must be equal.
+type RunTimerRequest struct {
+	ID TimerID `json:"id,omitempty,omitzero"`
+
+	// IfGeneration Deliver the timer only if it still has this generation; otherwise 409.
+	IfGeneration Generation `json:"ifGeneration,omitempty,omitzero"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+	TimerID   TimerID       `json:"timerId,omitempty,omitzero"`
+}
+
 // SecretsInput One command. `set` replaces all secrets by one. `rotate` adds a new secret; the present one continues to
 // sign as well for `overlap`, or until it is removed. `remove` removes one secret. A null field
 // counts as absent. Rotating to the secret that is already the newest changes nothing.
@@ -1036,7 +1219,8 @@ type Timer struct {
 	// an update. `done` and `dead`: the timer is finished.
 	Status Status `json:"status"`
 
-	// ExecuteAt The requested time, or the time to which a callback's answer rescheduled the timer.
+	// ExecuteAt The requested time, the time chosen within the `window`, or the time to which a callback's answer rescheduled the
+	// timer.
 	ExecuteAt Instant `json:"executeAt"`
 
 	// DueAt When the timer is next due; for retries later than `executeAt`.
@@ -1062,8 +1246,7 @@ type Timer struct {
 	// RetryPolicy The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)) ± 10 %.
 	RetryPolicy RetryPolicy `json:"retryPolicy"`
 
-	// Payload The same JSON as given, never null. Absent if there is none, and always for a timer that is `done`,
-	// because its history does not keep the payload. The history of a `dead` timer keeps it, for `timers/retry`.
+	// Payload The same JSON as given, never null. Absent if there is none, and always for a timer that is `done`. The history of a `dead` timer keeps it, for `timers/retry`.
 	Payload       json.RawMessage `json:"payload,omitempty,omitzero"`
 	CorrelationID string          `json:"correlationId"`
 
@@ -1095,11 +1278,68 @@ type Timer struct {
 	// LastError Why the last attempt failed; absent if it succeeded.
 	LastError string `json:"lastError,omitempty,omitzero"`
 
+	// ExpireAfter How long after `executeAt` the timer may be delivered; absent if it does not expire.
+	//
+	// Example: 1h
+	ExpireAfter string `json:"expireAfter,omitempty,omitzero"`
+
+	// ExpiresAt When the timer expires, unless it is rescheduled or retried; absent if it does not.
+	ExpiresAt Instant `json:"expiresAt,omitempty,omitzero"`
+
 	// Key The event's key on `topic`; absent for namespace/id.
 	Key EventKey `json:"key,omitempty,omitzero"`
 
+	// OnDead Called when the timer is dead or has expired. Absent if it has no URL; the namespace may have one.
+	OnDead string `json:"onDead,omitempty,omitzero"`
+
+	// OnDone Called when the timer is done. Absent if it has no URL; the namespace may have one.
+	OnDone string `json:"onDone,omitempty,omitzero"`
+
+	// Request The request of the callback; absent if it is the usual one. A body that was given as base64 is returned as text if
+	// it is printable. The body is absent for a timer that is `done`.
+	Request TimerRequest `json:"request,omitempty,omitzero"`
+
 	// Topic The topic of the fired event; absent for the common topic.
 	Topic Topic `json:"topic,omitempty,omitzero"`
+
+	// Window The window in which `executeAt` was chosen when it was last set by a request; absent if there was none.
+	//
+	// Example: 10m
+	Window string `json:"window,omitempty,omitzero"`
+}
+
+// TimerCount defines model for TimerCount.
+type TimerCount struct {
+	Count int64 `json:"count"`
+
+	// Truncated The server has not read all timers in time, so there are at least `count` timers.
+	Truncated bool `json:"truncated"`
+}
+
+// TimerForecast defines model for TimerForecast.
+type TimerForecast struct {
+	// Bucket Example: 30s
+	Bucket Duration `json:"bucket"`
+
+	// CompleteBefore All timers that are due before this instant are counted. It is `to` unless `truncated` is set.
+	CompleteBefore Instant `json:"completeBefore"`
+
+	// Counts For each bucket the number of timers that are due in it. The first one begins at `from`; the last one ends at
+	// `to` and may be shorter.
+	Counts []int64 `json:"counts"`
+
+	// From RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
+	//
+	// Example: 2030-01-31T09:00:00.000Z
+	From Instant `json:"from"`
+
+	// To RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
+	//
+	// Example: 2030-01-31T09:00:00.000Z
+	To Instant `json:"to"`
+
+	// Truncated The server has not read the whole range in time.
+	Truncated bool `json:"truncated"`
 }
 
 // TimerHistory defines model for TimerHistory.
@@ -1142,6 +1382,30 @@ type TimerPage struct {
 
 	// NextCursor Absent on the last page.
 	NextCursor string `json:"nextCursor,omitempty,omitzero"`
+}
+
+// TimerRequest The HTTP request of a callback. The receiver gets the ids, the attempt and the planned time in the headers
+// `Timerbus-*`. An answer with a status of 2xx is a success.
+type TimerRequest struct {
+	// Body The body as text. Not with GET. Body and bodyBase64 exclude each other; at most 102400 bytes.
+	Body *string `json:"body,omitempty"`
+
+	// BodyBase64 The body as standard base64 with padding; at most 102400 bytes decoded.
+	BodyBase64 []byte `json:"bodyBase64,omitempty,omitzero"`
+
+	// ContentType The media type of the body, at most 255 bytes; only with a body. By default `text/plain; charset=utf-8` for `body`,
+	// and `application/octet-stream` for `bodyBase64`.
+	//
+	//
+	// Example: application/x-www-form-urlencoded
+	ContentType string `json:"contentType,omitempty,omitzero"`
+
+	// Method By default POST.
+	Method RequestMethod `json:"method,omitempty,omitzero"`
+
+	// Reschedule Whether the receiver answers with a CallbackResponse, which may reschedule the timer or say that it is not ok. By
+	// default false: only the status of the answer counts.
+	Reschedule bool `json:"reschedule,omitempty,omitzero"`
 }
 
 // TimerSelection One of `id` and `timerId` is required; if both are given they must be equal.
@@ -1191,6 +1455,12 @@ type UpdateTimerRequest struct {
 	// ExecuteIn Example: 1h
 	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
 
+	// ExpireAfter "1ms" to "87600h"; null removes it.
+	ExpireAfter Change[string] `json:"expireAfter,omitempty,omitzero"`
+
+	// ExpiresAt Instead of `expireAfter`.
+	ExpiresAt Change[Instant] `json:"expiresAt,omitempty,omitzero"`
+
 	// Headers Replaces all headers; null removes them.
 	Headers Change[Headers] `json:"headers,omitempty,omitzero"`
 	ID      TimerID         `json:"id,omitempty,omitzero"`
@@ -1204,13 +1474,26 @@ type UpdateTimerRequest struct {
 	// Namespace By default `default`.
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 
+	// OnDead null means the URL of the namespace.
+	OnDead Change[string] `json:"onDead,omitempty,omitzero"`
+
+	// OnDone null means the URL of the namespace.
+	OnDone Change[string] `json:"onDone,omitempty,omitzero"`
+
 	// Payload Any JSON, at most 102400 bytes as sent; null removes it.
-	Payload     json.RawMessage          `json:"payload,omitempty,omitzero"`
+	Payload json.RawMessage `json:"payload,omitempty,omitzero"`
+
+	// Request Replaces the request and its body, or the payload; null means the usual request, without a payload.
+	Request     Change[TimerRequest]     `json:"request,omitempty,omitzero"`
 	RetryPolicy Change[RetryPolicyInput] `json:"retryPolicy,omitempty,omitzero"`
 	TimerID     TimerID                  `json:"timerId,omitempty,omitzero"`
 
 	// Topic null means the common topic; then the key must be null, too.
 	Topic Change[string] `json:"topic,omitempty,omitzero"`
+
+	// Window Only with `executeAt` or `executeIn`: a time in the window that begins there is chosen. If it is absent, the timer
+	// is due at exactly that time. "1ms" to "7d".
+	Window string `json:"window,omitempty,omitzero"`
 }
 
 // Verb defines model for Verb.
@@ -1309,6 +1592,9 @@ type BatchCreateTimersJSONRequestBody = BatchCreateRequest
 // BatchDeleteTimersJSONRequestBody defines body for BatchDeleteTimers for application/json ContentType.
 type BatchDeleteTimersJSONRequestBody = BatchDeleteRequest
 
+// CountTimersJSONRequestBody defines body for CountTimers for application/json ContentType.
+type CountTimersJSONRequestBody = CountTimersRequest
+
 // CreateTimerJSONRequestBody defines body for CreateTimer for application/json ContentType.
 type CreateTimerJSONRequestBody = CreateTimerRequest
 
@@ -1317,6 +1603,9 @@ type DeleteTimerJSONRequestBody = DeleteTimerRequest
 
 // DeleteMatchingTimersJSONRequestBody defines body for DeleteMatchingTimers for application/json ContentType.
 type DeleteMatchingTimersJSONRequestBody = DeleteMatchingRequest
+
+// ForecastTimersJSONRequestBody defines body for ForecastTimers for application/json ContentType.
+type ForecastTimersJSONRequestBody = ForecastTimersRequest
 
 // GetTimerJSONRequestBody defines body for GetTimer for application/json ContentType.
 type GetTimerJSONRequestBody = TimerSelection
@@ -1338,6 +1627,9 @@ type RetryTimerJSONRequestBody = RetryTimerRequest
 
 // RetryMatchingTimersJSONRequestBody defines body for RetryMatchingTimers for application/json ContentType.
 type RetryMatchingTimersJSONRequestBody = RetryMatchingRequest
+
+// RunTimerNowJSONRequestBody defines body for RunTimerNow for application/json ContentType.
+type RunTimerNowJSONRequestBody = RunTimerRequest
 
 // UpdateTimerJSONRequestBody defines body for UpdateTimer for application/json ContentType.
 type UpdateTimerJSONRequestBody = UpdateTimerRequest
@@ -1380,6 +1672,9 @@ type ServerInterface interface {
 	// BatchDeleteTimers Delete up to 1,000 timers
 	// (POST /api/v1/timers/batch-delete)
 	BatchDeleteTimers(w http.ResponseWriter, r *http.Request)
+	// CountTimers Count a namespace's timers
+	// (POST /api/v1/timers/count)
+	CountTimers(w http.ResponseWriter, r *http.Request)
 	// CreateTimer Create a timer, or replace the one with its id
 	// (POST /api/v1/timers/create)
 	CreateTimer(w http.ResponseWriter, r *http.Request)
@@ -1389,6 +1684,9 @@ type ServerInterface interface {
 	// DeleteMatchingTimers Delete the timers that a filter selects, page by page
 	// (POST /api/v1/timers/delete-matching)
 	DeleteMatchingTimers(w http.ResponseWriter, r *http.Request)
+	// ForecastTimers Count the timers that become due, for each part of a time range
+	// (POST /api/v1/timers/forecast)
+	ForecastTimers(w http.ResponseWriter, r *http.Request)
 	// GetTimer Get a timer, or its outcome
 	// (POST /api/v1/timers/get)
 	GetTimer(w http.ResponseWriter, r *http.Request)
@@ -1404,12 +1702,15 @@ type ServerInterface interface {
 	// RescheduleMatchingTimers Reschedule the timers that a filter selects, page by page
 	// (POST /api/v1/timers/reschedule-matching)
 	RescheduleMatchingTimers(w http.ResponseWriter, r *http.Request)
-	// RetryTimer Schedule a dead or parked timer again
+	// RetryTimer Schedule a dead, done or parked timer again
 	// (POST /api/v1/timers/retry)
 	RetryTimer(w http.ResponseWriter, r *http.Request)
 	// RetryMatchingTimers Schedule the dead or parked timers that a filter selects again, page by page
 	// (POST /api/v1/timers/retry-matching)
 	RetryMatchingTimers(w http.ResponseWriter, r *http.Request)
+	// RunTimerNow Deliver a timer now
+	// (POST /api/v1/timers/run-now)
+	RunTimerNow(w http.ResponseWriter, r *http.Request)
 	// UpdateTimer Change fields of a timer
 	// (POST /api/v1/timers/update)
 	UpdateTimer(w http.ResponseWriter, r *http.Request)
@@ -1601,6 +1902,20 @@ func (siw *ServerInterfaceWrapper) BatchDeleteTimers(w http.ResponseWriter, r *h
 	handler.ServeHTTP(w, r)
 }
 
+// CountTimers operation middleware
+func (siw *ServerInterfaceWrapper) CountTimers(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CountTimers(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // CreateTimer operation middleware
 func (siw *ServerInterfaceWrapper) CreateTimer(w http.ResponseWriter, r *http.Request) {
 
@@ -1634,6 +1949,20 @@ func (siw *ServerInterfaceWrapper) DeleteMatchingTimers(w http.ResponseWriter, r
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.DeleteMatchingTimers(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ForecastTimers operation middleware
+func (siw *ServerInterfaceWrapper) ForecastTimers(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ForecastTimers(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1732,6 +2061,20 @@ func (siw *ServerInterfaceWrapper) RetryMatchingTimers(w http.ResponseWriter, r 
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RetryMatchingTimers(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RunTimerNow operation middleware
+func (siw *ServerInterfaceWrapper) RunTimerNow(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RunTimerNow(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1929,9 +2272,11 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/shards/list", wrapper.ListShards)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/batch-create", wrapper.BatchCreateTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/batch-delete", wrapper.BatchDeleteTimers)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/count", wrapper.CountTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/create", wrapper.CreateTimer)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/delete", wrapper.DeleteTimer)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/delete-matching", wrapper.DeleteMatchingTimers)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/forecast", wrapper.ForecastTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/get", wrapper.GetTimer)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/history", wrapper.GetTimerHistory)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/list", wrapper.ListTimers)
@@ -1939,6 +2284,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/reschedule-matching", wrapper.RescheduleMatchingTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/retry", wrapper.RetryTimer)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/retry-matching", wrapper.RetryMatchingTimers)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/run-now", wrapper.RunTimerNow)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/update", wrapper.UpdateTimer)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/healthz", wrapper.GetHealth)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/metrics", wrapper.GetMetrics)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -79,6 +80,14 @@ type Properties struct {
 	// HeaderAttributes: readers of this bus expect the attributes of a CloudEvent in headers and only its data in the
 	// body (binary mode), as usual on Kafka. Otherwise the body is the whole event (structured mode).
 	HeaderAttributes bool
+}
+
+// Credentials is an optional capability, found through As, of engines whose user and password can change while they are open.
+type Credentials interface {
+	// SetCredentials makes new connections use a different user and password. Existing connections continue until the
+	// server ends them. On NATS, a user without a password is a token. A change between no credentials, a token, and a user
+	// with a password has no effect.
+	SetCredentials(*url.Userinfo)
 }
 
 // As finds an optional capability of a bus, also behind decorators that have `Unwrap() Bus`.

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/client"
 )
@@ -89,6 +90,20 @@ func TestEveryCallHasItsRoute(t *testing.T) {
 			}
 			return err
 		}, `{"limit":2,"status":"dead"}`},
+		"timers/count": {200, `{"count":7,"truncated":true}`, func(c *client.Client) error {
+			got, err := c.CountTimers(t.Context(), client.CountTimersRequest{Status: "dead"})
+			if got.Count != 7 || !got.Truncated {
+				t.Errorf("count %+v", got)
+			}
+			return err
+		}, `{"status":"dead"}`},
+		"timers/forecast": {200, `{"bucket":"1s","counts":[7,8]}`, func(c *client.Client) error {
+			got, err := c.ForecastTimers(t.Context(), client.ForecastTimersRequest{To: client.At(time.Unix(2, 0)), Bucket: "1s"})
+			if len(got.Counts) != 2 || got.Counts[1] != 8 {
+				t.Errorf("forecast %+v", got)
+			}
+			return err
+		}, `{"bucket":"1s","to":"1970-01-01T00:00:02.000Z"}`},
 		"timers/history": {200, `{"attempts":[{"attempt":1,"outcome":"done"}]}`, func(c *client.Client) error {
 			h, err := c.TimerHistory(t.Context(), client.HistoryRequest{TimerID: "a"})
 			if len(h.Attempts) != 1 || h.Attempts[0].Outcome != "done" {
@@ -103,6 +118,13 @@ func TestEveryCallHasItsRoute(t *testing.T) {
 			}
 			return err
 		}, `{"executeIn":"10m","ifGeneration":"7","timerId":"a"}`},
+		"timers/run-now": {202, aTimer, func(c *client.Client) error {
+			got, err := c.RunTimerNow(t.Context(), client.RunTimerRequest{TimerID: "a", IfGeneration: "7"})
+			if got.Generation != "7" || got.InTime {
+				t.Errorf("run %+v", got)
+			}
+			return err
+		}, `{"ifGeneration":"7","timerId":"a"}`},
 		"timers/batch-create": {
 			200, `{"succeeded":3,"failed":1,"results":[
 			{"status":200,"namespace":"default","id":"a","timerId":"a","generation":"7","dueAt":"2030-01-31T09:00:00.000Z"},

@@ -75,6 +75,21 @@ func (c *Client) AllTimers(ctx context.Context, r ListTimersRequest) iter.Seq2[T
 	}
 }
 
+// CountTimers counts timers. If the answer is truncated, there are at least as many.
+func (c *Client) CountTimers(ctx context.Context, r CountTimersRequest) (TimerCount, error) {
+	var count TimerCount
+	_, err := c.call(ctx, "timers/count", true, r, &count)
+	return count, err
+}
+
+// ForecastTimers counts the timers that become due, for each bucket of a time range. If the answer is truncated, its counts
+// are complete for timers that are due before CompleteBefore.
+func (c *Client) ForecastTimers(ctx context.Context, r ForecastTimersRequest) (TimerForecast, error) {
+	var forecast TimerForecast
+	_, err := c.call(ctx, "timers/forecast", true, r, &forecast)
+	return forecast, err
+}
+
 // TimerHistory returns a timer's attempts, newest first.
 func (c *Client) TimerHistory(ctx context.Context, r HistoryRequest) (History, error) {
 	var h History
@@ -82,8 +97,14 @@ func (c *Client) TimerHistory(ctx context.Context, r HistoryRequest) (History, e
 	return h, err
 }
 
-// RetryTimer arms a dead or parked timer again, as a new generation. An *Error with CodeTimerExists means that the
-// timer is neither dead nor parked, one with CodeTimerNotFound that it is done or unknown.
+// RunTimerNow makes a live timer due immediately, as a new generation. Its errors are those of UpdateTimer.
+func (c *Client) RunTimerNow(ctx context.Context, r RunTimerRequest) (Written, error) {
+	return c.write(ctx, "timers/run-now", false, r)
+}
+
+// RetryTimer arms a dead or parked timer again, or a done one whose payload the namespace has kept, as a new generation. An
+// *Error with CodeTimerExists means that the timer is scheduled or retrying, one with CodeTimerNotFound that it is done without its
+// payload, or unknown.
 func (c *Client) RetryTimer(ctx context.Context, r RetryTimerRequest) (Timer, error) {
 	var t Timer
 	_, err := c.call(ctx, "timers/retry", false, r, &t)

@@ -15,12 +15,26 @@ type (
 	CreateTimerRequest = api.CreateTimerRequest
 	// UpdateTimerRequest changes the given fields of a timer.
 	UpdateTimerRequest = api.UpdateTimerRequest
+	// TimerRequest is the HTTP request of a timer's callback.
+	TimerRequest = api.TimerRequest
+	// RequestMethod is the method of a TimerRequest: GET, POST, PUT, PATCH or DELETE.
+	RequestMethod = api.RequestMethod
 	// DeleteTimerRequest removes a timer.
 	DeleteTimerRequest = api.DeleteTimerRequest
 	// TimerSelection identifies a timer.
 	TimerSelection = api.TimerSelection
 	// ListTimersRequest selects timers of a namespace.
 	ListTimersRequest = api.ListTimersRequest
+	// ListOrder is the order of a list.
+	ListOrder = api.ListOrder
+	// CountTimersRequest selects timers of a namespace.
+	CountTimersRequest = api.CountTimersRequest
+	// TimerCount is the number of timers.
+	TimerCount = api.TimerCount
+	// ForecastTimersRequest selects a time range and divides it into buckets.
+	ForecastTimersRequest = api.ForecastTimersRequest
+	// TimerForecast is the number of timers for each bucket.
+	TimerForecast = api.TimerForecast
 	// TimerPage is one page of a list.
 	TimerPage = api.TimerPage
 	// HistoryRequest selects a timer's attempts.
@@ -43,6 +57,8 @@ type (
 	NamespaceDeletion = api.NamespaceDeletion
 	// MatchingPage is the result for one page of such a selection.
 	MatchingPage = api.MatchingPage
+	// RunTimerRequest makes a timer due now.
+	RunTimerRequest = api.RunTimerRequest
 	// RetryTimerRequest arms a dead or parked timer again.
 	RetryTimerRequest = api.RetryTimerRequest
 	// Key is an API key: a credential with grants.
@@ -89,6 +105,12 @@ type (
 	SigningSecret = api.SigningSecret
 	// NamespaceTLSInput are the certificates for callbacks, of which only some may be set.
 	NamespaceTLSInput = api.NamespaceTLSInput
+	// CallbackAuth is how callbacks authenticate to their receivers, without its secret.
+	CallbackAuth = api.CallbackAuth
+	// CallbackAuthInput sets how callbacks authenticate to their receivers.
+	CallbackAuthInput = api.CallbackAuthInput
+	// CallbackAuthType is a way to authenticate.
+	CallbackAuthType = api.CallbackAuthType
 	// Headers are extra headers of callbacks.
 	Headers = api.Headers
 	// Preset is a named number of shards.
@@ -106,9 +128,16 @@ const (
 	DeliverEvent    = api.DeliverEvent
 	DeliverBoth     = api.DeliverBoth
 
+	AuthOAuth2 = api.CallbackAuthTypeOauth2
+	AuthBasic  = api.CallbackAuthTypeBasic
+	AuthBearer = api.CallbackAuthTypeBearer
+
 	VerbRead  = api.VerbRead
 	VerbWrite = api.VerbWrite
 	VerbAdmin = api.VerbAdmin
+
+	OrderKey = api.ListOrderKey
+	OrderDue = api.ListOrderDue
 
 	Replace = api.CreateTimerRequestOnConflictReplace
 	Keep    = api.CreateTimerRequestOnConflictKeep

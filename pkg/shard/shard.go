@@ -27,8 +27,12 @@ type Block struct {
 	Count int
 }
 
-// Place returns the shard of a timer id: Base + crc32c(id) mod Count. Count must be positive.
+// Place returns the shard of a timer id: Base + crc32c(id) mod Count, or the shard that the id of a follow-up contains. Count
+// must be positive.
 func (b Block) Place(timerID string) ID {
+	if index, ok := followUpShard(timerID); ok && index < b.Count {
+		return b.Base + ID(index)
+	}
 	sum := crc32.Checksum([]byte(timerID), castagnoli)
 	return b.Base + ID(sum%uint32(b.Count))
 }

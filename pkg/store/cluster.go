@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -46,7 +47,15 @@ type Census interface {
 	Count(ctx context.Context, now timer.Millis) (Counts, error)
 }
 
-// Counts are numbers of live rows.
+// Credentials is an optional capability, found through As, of engines whose user and password can change while they are open.
+type Credentials interface {
+	// SetCredentials makes new connections use a different user and password. It closes idle connections immediately and busy
+	// ones at the end of their call, because servers do not close the connections of a revoked password. If the server refuses the
+	// credentials, calls fail with ErrUnavailable until SetCredentials is called with correct ones.
+	SetCredentials(*url.Userinfo)
+}
+
+// Counts are numbers of live rows, and of dead timers in history.
 type Counts struct {
 	// Pending rows are neither finished nor parked. Overdue counts the pending rows with due_at < now, and those that
 	// were postponed with plannedAt < now. A leased row is being delivered, and does not count as overdue until its
@@ -55,6 +64,10 @@ type Counts struct {
 	// OldestPlannedAt is the earliest time that Overdue compares: due_at of a pending row, or plannedAt of a row that
 	// is not leased or whose lease has ended (due_at < now). It is Never if there is none.
 	OldestPlannedAt timer.Millis
+	// Dead are the timers without a live row that have the outcome "dead" in history. Rearm can start them again, except
+	// those that were created again and ended as done since. It includes timers whose retention has ended until Purge
+	// removes them.
+	Dead int64
 }
 
 // Exclusive is an optional capability, found through As, of engines whose database only one process opens at a time.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"time"
 
@@ -20,21 +21,22 @@ type Namespaces interface {
 	// ListNamespaces returns a page of the namespaces whose names are after `after`, ordered by name as bytes: at most
 	// limit (1 to 1,000), and at most MaxPageBytes of settings. A page may have fewer namespaces and still have a Next.
 	ListNamespaces(ctx context.Context, after string, limit int) (NamespacePage, error)
-	// UpdateNamespace changes Settings and UpdatedAt, never Shards or CreatedAt, if the present Version equals the
-	// given one, and increments it. If two callers have read the same state, one of them gets ErrConflict with the
+	// UpdateNamespace changes Settings and UpdatedAt, never Shards or CreatedAt, if the present Version and Shards.Base equal
+	// the given ones, and increments Version. A namespace that is created again with the name of a deleted namespace starts at
+	// version 1, too, but has another block. If two callers have read the same state, one of them gets ErrConflict with the
 	// present state. If there is no such namespace, it returns ErrNotFound.
 	//
-	// PostgreSQL and SQLite: UPDATE … WHERE name AND version. DynamoDB: a condition on the attribute.
+	// PostgreSQL and SQLite: UPDATE … WHERE name AND version AND shard_base. DynamoDB: a condition on the attributes.
 	UpdateNamespace(ctx context.Context, ns Namespace) (Namespace, error)
-	// DeleteNamespace removes a namespace and the claims of its shards, if its present Version equals the given one;
-	// otherwise it returns ErrConflict and changes nothing. If there is no such namespace, it returns ErrNotFound. Its block
+	// DeleteNamespace removes a namespace and the claims of its shards, if its present Version and Shards.Base equal the given
+	// ones; otherwise it returns ErrConflict and changes nothing. If there is no such namespace, it returns ErrNotFound. Its block
 	// is never allocated again: a namespace that is created later with the name gets another block. The caller makes sure
 	// that the namespace has no timers and that no process writes any. Remaining history is removed by Purge.
 	//
 	// PostgreSQL and SQLite: one transaction that also stores the end of the highest removed block. DynamoDB: a conditional
 	// DeleteItem, and then one for each shard's record. If one of these fails, the answer is ErrOutcomeUnknown and records
 	// may remain, which nothing reads.
-	DeleteNamespace(ctx context.Context, name string, version int64) error
+	DeleteNamespace(ctx context.Context, ns Namespace) error
 }
 
 // Namespace is the scope of timer ids, a tenant, and the unit of configuration.
@@ -104,6 +106,9 @@ type Settings struct {
 	// DeadRetention is how long the final outcomes of dead timers stay in history, 1 minute to 365 days. A dead timer
 	// can be retried until then.
 	DeadRetention time.Duration
+	// KeepPayload, if not 0, is how long done timers stay in history with their payload, so that they can be retried:
+	// HistoryRetention to 30 days. If it is 0, the payload is removed when a timer is done.
+	KeepPayload time.Duration
 	// Headers are sent with every callback. Headers of the timer override those with the same name.
 	Headers timer.Headers
 	// FinalStatuses are the 4xx answers that make a timer dead, in addition to 410.
@@ -112,12 +117,16 @@ type Settings struct {
 	Secrets Secrets
 	// TLS has the certificates that callbacks trust, and the client certificate that they present.
 	TLS TLS
+	// Auth authenticates callbacks to their receivers.
+	Auth CallbackAuth
 	// HostConcurrency bounds the concurrent callbacks to one host and port in each dispatcher: 1 to 1,024.
 	HostConcurrency int
 	// EventTopics are the user topics to which timers may send their events, in addition to the common topic.
 	EventTopics timer.TopicPatterns
 	// Quota bounds the creates of timers. Ingest enforces it.
 	Quota Quota
+	// OnDone and OnDead are the URLs that are called when a timer is done, or dead, unless the timer has its own.
+	OnDone, OnDead string
 	// DeletingSince, if not 0, marks a namespace that is being deleted, and is the time of the mark.
 	DeletingSince timer.Millis
 }
@@ -129,6 +138,9 @@ const (
 	DefaultHistoryRetention = 24 * time.Hour
 	DefaultDeadRetention    = 30 * 24 * time.Hour
 )
+
+// MaxKeepPayload is the largest Settings.KeepPayload.
+const MaxKeepPayload = 30 * 24 * time.Hour
 
 // Limits of Settings.HostConcurrency, and its default.
 const (
@@ -150,7 +162,8 @@ func DefaultSettings() Settings {
 
 // size is the approximate size of the settings in memory, in bytes.
 func (s *Settings) size() int {
-	size := len(s.Headers) + len(s.TLS.CA) + len(s.TLS.Certificate) + len(s.TLS.EncryptedKey) + len(s.EventTopics)
+	size := len(s.Headers) + len(s.TLS.CA) + len(s.TLS.Certificate) + len(s.TLS.EncryptedKey) + len(s.EventTopics) +
+		len(s.OnDone) + len(s.OnDead) + s.Auth.size()
 	for i := range s.Secrets {
 		size += len(s.Secrets[i].Encrypted)
 	}
@@ -168,10 +181,17 @@ func (s *Settings) Check() error {
 	if err := checkRetention("deadRetention", s.DeadRetention); err != nil {
 		return err
 	}
+	if s.KeepPayload != 0 && (s.KeepPayload < s.HistoryRetention || s.KeepPayload > MaxKeepPayload) {
+		return timer.Invalid("keepPayload", s.KeepPayload,
+			fmt.Sprintf("%q, the historyRetention, to \"720h\", or null", timer.FormatDuration(s.HistoryRetention)))
+	}
 	if s.HostConcurrency < MinHostConcurrency || s.HostConcurrency > MaxHostConcurrency {
 		return timer.Invalid("hostConcurrency", s.HostConcurrency, "1 to 1024")
 	}
 	if err := s.Headers.Check(); err != nil {
+		return err
+	}
+	if err := s.Auth.check(s.Headers); err != nil {
 		return err
 	}
 	if err := s.EventTopics.Check(); err != nil {
@@ -179,6 +199,14 @@ func (s *Settings) Check() error {
 	}
 	if err := s.Quota.check(); err != nil {
 		return err
+	}
+	for _, u := range []struct{ field, url string }{{"onDone", s.OnDone}, {"onDead", s.OnDead}} {
+		if u.url == "" {
+			continue
+		}
+		if err := timer.CheckURL(u.field, u.url); err != nil {
+			return err
+		}
 	}
 	return s.Retry.Check()
 }
@@ -189,3 +217,6 @@ func checkRetention(field string, d time.Duration) error {
 	}
 	return nil
 }
+
+// DoneRetention returns how long a done timer stays in history.
+func (s *Settings) DoneRetention() time.Duration { return max(s.HistoryRetention, s.KeepPayload) }

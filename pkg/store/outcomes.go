@@ -36,14 +36,14 @@ type Outcomes interface {
 	// PostgreSQL: final outcomes are one DELETE … USING unnest by (shard, due_at, uuid) with the INSERT into history in
 	// the same statement. For the remaining items (not found by this key, or of another kind) the engine locks the rows
 	// by (shard, uuid), applies the items in memory, and writes the results in set-based statements, never by a range.
-	// DynamoDB: a conditional write each, and TransactWriteItems where history is written too.
+	// DynamoDB: a conditional write each, and TransactWriteItems where history or a follow-up is written too.
 	Finish(ctx context.Context, now timer.Millis, items []Finish) ([]error, error)
 
-	// Rearm schedules a dead timer (from history) or a parked one again: a new generation = Revision, attempt 1, starts
-	// 0, due at max(now, ExecuteAt). createdAt and the results of the last attempt are kept. A timer is dead if Get
-	// returns it as dead. Its history row and outbox entry are kept. Errors as for Write: ErrNotFound if the timer is
-	// neither dead nor live; ErrConflict if it is live and not parked, or if IfGeneration is set and the timer has a
-	// different generation.
+	// Rearm schedules a dead timer, a done one whose payload history has kept (Record.KeepPayload), or a parked one again: a
+	// new generation = Revision, attempt 1, starts 0, due at max(now, ExecuteAt). createdAt and the results of the last attempt
+	// are kept. A timer is dead or done if Get returns it as such. Its history row and outbox entry are kept. Errors as for
+	// Write: ErrNotFound if the timer is not live, and neither dead nor done with its payload; ErrConflict if it is live and
+	// not parked, or if IfGeneration is set and the timer has a different generation.
 	//
 	// PostgreSQL: the engine locks the rows, reads the final outcomes of the missing ones, applies the items in memory,
 	// and writes the results in set-based statements. DynamoDB: a Get and a conditional Put; for dead timers a
@@ -150,6 +150,9 @@ type Finish struct {
 	ReturnStart bool
 	// Record describes the attempt. FinishParked uses only its Error. FinishLeased and FinishPostponed do not use it.
 	Record Record
+	// FollowUp, if it is set, is written in the same transaction as a FinishDone or FinishDead: both are applied, or neither. Its
+	// timer is in the same shard, and its id occurs in no other operation of the batch. It replaces a timer with its id.
+	FollowUp *Put
 }
 
 // Record is the description of an attempt that the row and history store.
@@ -161,6 +164,9 @@ type Record struct {
 	Error string
 	// KeepFor is how long history keeps the entry: it expires at FinishedAt + KeepFor.
 	KeepFor time.Duration
+	// KeepPayload is for FinishDone: history keeps the payload, so that Rearm can start the timer again. History always keeps
+	// the payload of a dead timer.
+	KeepPayload bool
 }
 
 // EndMargin bounds the clock error between the writers of two final outcomes of the same timer id: Finish compares a

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"strings"
 
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -35,6 +37,14 @@ type Timers interface {
 	// PostgreSQL and SQLite: by (shard, uuid) over the namespace's block of shards, through the index that serves the
 	// filter. DynamoDB: a Query per shard, one after another, by sort key.
 	List(ctx context.Context, now timer.Millis, q ListQuery) (Page, error)
+
+	// DueKeys returns the keys of a namespace's scheduled and retrying timers, over all its shards, in their order, after
+	// q.After. A timer whose key does not change is neither missed nor repeated over pages. A page may have fewer keys
+	// than the limit, but at least one, and still have More set.
+	//
+	// PostgreSQL and SQLite: the first entries of each shard from the index that polls use. An engine reads few more entries
+	// than the page has (engine.KeysPerShard). DynamoDB: a Query of the index for each shard.
+	DueKeys(ctx context.Context, q DueKeysQuery) (DueKeys, error)
 
 	// CountLive returns the number of a namespace's timers that are scheduled, retrying or parked. If there are limit or
 	// more of them, it returns limit and reads no further.
@@ -153,6 +163,10 @@ type ListQuery struct {
 	Limit int
 	// WithoutPayloads omits the payloads, which then do not count for MaxPageBytes either.
 	WithoutPayloads bool
+	// InDueOrder lists scheduled and retrying timers in the order of their keys, over all shards, instead of in the
+	// engine's order. Only timers that do not move during the walk are certain to be listed once. Status must be empty,
+	// scheduled or retrying, and CorrelationID must be empty.
+	InDueOrder bool
 }
 
 // Selects reports whether a timer of the query's namespace matches. Engines must select the same timers.
@@ -164,6 +178,34 @@ func (q *ListQuery) Selects(t *timer.Timer) bool {
 	return (q.Status == t.Status || q.Status == "" && !t.Status.Finished()) &&
 		(q.CorrelationID == "" || q.CorrelationID == t.Correlation()) &&
 		(q.DueFrom == 0 || at >= q.DueFrom) && (q.DueBefore == 0 || at < q.DueBefore)
+}
+
+// DueKeysQuery selects the keys of timers of one namespace.
+type DueKeysQuery struct {
+	Namespace Namespace
+	// After is the last key of the previous page; MinKey for the first one.
+	After Key
+	// Before, if not 0, ends the keys: DueAt is before it.
+	Before timer.Millis
+	// Limit is 1 to MaxDueKeys.
+	Limit int
+}
+
+// MaxDueKeys is the largest DueKeysQuery.Limit.
+const MaxDueKeys = 20_000
+
+// DueKey is the key of a timer and its shard.
+type DueKey struct {
+	Key
+
+	Shard shard.ID
+}
+
+// DueKeys is one page of keys.
+type DueKeys struct {
+	Keys []DueKey
+	// More is set if there may be further keys. Then there is at least one key, and the next page begins after the last one.
+	More bool
 }
 
 // Cursor is a position in a list. Its format is private to the engine. It stays valid while timers are created and
@@ -204,7 +246,17 @@ const (
 	OutcomeRescheduled Outcome = "rescheduled"
 	OutcomeFailed      Outcome = "failed"
 	OutcomeDead        Outcome = "dead"
+	// OutcomeExpired is never stored. Reported returns it for a dead timer that was not delivered because it had expired.
+	OutcomeExpired Outcome = "expired"
 )
+
+// Reported returns the outcome that users see. err is the error of the same attempt.
+func (o Outcome) Reported(err string) Outcome {
+	if o == OutcomeDead && strings.HasPrefix(err, timer.ExpiredError) {
+		return OutcomeExpired
+	}
+	return o
+}
 
 // Final reports whether the outcome ends its generation.
 func (o Outcome) Final() bool { return o != OutcomeFailed }

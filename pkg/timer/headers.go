@@ -31,7 +31,7 @@ var (
 		"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Expect", "Host",
 		"Http2-Settings", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "X-Correlation-Id",
 	}
-	ownPrefixes = []string{"Proxy-", "Webhook-"}
+	ownPrefixes = []string{"Proxy-", "Timerbus-", "Webhook-"}
 )
 
 // NewHeaders checks and sorts headers.

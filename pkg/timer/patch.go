@@ -10,13 +10,21 @@ type Patch struct {
 	CallbackURL     *string
 	CallbackTimeout *time.Duration
 	Retry           *RetryPatch
-	// Payload: a pointer to nil clears it.
-	Payload       *[]byte
+	// Payload: a pointer to nil clears it. Without Request, it is refused for a timer that has a request.
+	Payload *[]byte
+	// Request is set together with Payload, which is its body.
+	Request *Request
+	// Window is set if and only if ExecuteAt is, which was chosen within it.
+	Window        *time.Duration
 	CorrelationID *string
 	// Headers replaces all headers.
-	Headers  *Headers
-	Topic    *string
-	EventKey *string
+	Headers *Headers
+	// ExpireAfter and ExpiresAt exclude each other. ExpiresAt must be after ExecuteAt.
+	ExpireAfter    *time.Duration
+	ExpiresAt      *Millis
+	OnDone, OnDead *string
+	Topic          *string
+	EventKey       *string
 }
 
 // RetryPatch changes single fields of a RetryPolicy.
@@ -32,11 +40,25 @@ type RetryPatch struct {
 // acceptable. Engines call it inside the transaction that holds the row, so that two updates of different fields both
 // take effect.
 func (p *Patch) Apply(s Spec) (Spec, error) {
+	if p.Payload != nil && p.Request == nil && s.Request.Raw() {
+		return Spec{}, Invalid("payload", *p.Payload, "no payload, because the timer has a request: change the request, or set it to null")
+	}
 	set(&s.ExecuteAt, p.ExecuteAt)
 	set(&s.Deliver, p.Deliver)
 	set(&s.CallbackURL, p.CallbackURL)
 	set(&s.CallbackTimeout, p.CallbackTimeout)
 	set(&s.Payload, p.Payload)
+	set(&s.Request, p.Request)
+	set(&s.Window, p.Window)
+	set(&s.ExpireAfter, p.ExpireAfter)
+	set(&s.OnDone, p.OnDone)
+	set(&s.OnDead, p.OnDead)
+	if p.ExpiresAt != nil {
+		if *p.ExpiresAt <= s.ExecuteAt || *p.ExpiresAt > MaxMillis {
+			return Spec{}, Invalid("expiresAt", *p.ExpiresAt, "a time after executeAt, which is "+s.ExecuteAt.String())
+		}
+		s.ExpireAfter = p.ExpiresAt.Sub(s.ExecuteAt)
+	}
 	set(&s.CorrelationID, p.CorrelationID)
 	set(&s.Headers, p.Headers)
 	set(&s.Topic, p.Topic)

@@ -41,8 +41,18 @@ type Spec struct {
 	// CallbackTimeout bounds one attempt, from dialling to the last byte of the answer. Whole milliseconds.
 	CallbackTimeout time.Duration
 	Retry           RetryPolicy
-	// Payload is JSON as received, or nil for none. It is delivered and never interpreted.
+	// Payload is JSON as received, or nil for none. It is delivered and never interpreted. If Request is set, it is the body
+	// of the request, in any format.
 	Payload []byte
+	// Request is the HTTP request of the callback, if the user has chosen it.
+	Request Request
+	// Window is the time within which ExecuteAt was chosen, by Spread, when it was last set; 0 if it was not.
+	Window time.Duration
+	// ExpireAfter is how long after ExecuteAt the timer may be delivered; 0 means without a limit. It applies again if the timer is
+	// rescheduled or retried.
+	ExpireAfter time.Duration
+	// OnDone and OnDead are the URLs that are called when the timer is done, or dead. Empty for those of the namespace.
+	OnDone, OnDead string
 	// CorrelationID is the user's, or empty; Timer.Correlation is the id that users see.
 	CorrelationID string
 	// Headers are sent with the callback. They take precedence over those of the namespace.
@@ -73,8 +83,27 @@ func (s *Spec) Check() error {
 	if len(s.Payload) > MaxPayload {
 		return &PayloadTooLargeError{Size: len(s.Payload), Limit: MaxPayload}
 	}
-	if s.Payload != nil && (!utf8.Valid(s.Payload) || !json.Valid(s.Payload)) {
+	if s.Payload != nil && !s.Request.Raw() && (!utf8.Valid(s.Payload) || !json.Valid(s.Payload)) {
 		return Invalid("payload", s.Payload, "valid JSON in UTF-8")
+	}
+	if err := s.checkRequest(); err != nil {
+		return err
+	}
+	if err := checkWindow(s.Window); err != nil {
+		return err
+	}
+	if err := s.checkExpiry(); err != nil {
+		return err
+	}
+	if s.OnDone != "" {
+		if err := CheckURL("onDone", s.OnDone); err != nil {
+			return err
+		}
+	}
+	if s.OnDead != "" {
+		if err := CheckURL("onDead", s.OnDead); err != nil {
+			return err
+		}
 	}
 	if err := s.Headers.Check(); err != nil {
 		return err
@@ -99,19 +128,22 @@ func (s *Spec) checkDelivery() error {
 }
 
 // CheckCallbackURL accepts absolute http and https URLs with a host, up to 2,048 bytes.
-func CheckCallbackURL(raw string) error {
+func CheckCallbackURL(raw string) error { return CheckURL("callbackUrl", raw) }
+
+// CheckURL is CheckCallbackURL for another field, which its error names.
+func CheckURL(field, raw string) error {
 	const want = "an absolute http or https URL with a host, at most 2048 bytes"
 	if len(raw) > MaxCallbackURL || !utf8.ValidString(raw) {
-		return Invalid("callbackUrl", raw, want)
+		return Invalid(field, raw, want)
 	}
 	for _, r := range raw {
 		if unicode.IsControl(r) || r == ' ' {
-			return Invalid("callbackUrl", raw, want)
+			return Invalid(field, raw, want)
 		}
 	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return Invalid("callbackUrl", raw, want)
+		return Invalid(field, raw, want)
 	}
 	return nil
 }

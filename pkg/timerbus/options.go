@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Options configure New. All fields are optional.
@@ -27,6 +28,11 @@ type Options struct {
 	CallbackAllow string
 	// Drain bounds the orderly stop. Default 10 s.
 	Drain time.Duration
+	// TracerProvider records the service's spans: requests, writes, the wait until a timer is due, callbacks and outcomes. Its
+	// sampler decides at the create, after the request's traceparent. The spans of an attempt that is planned more than an
+	// hour after the create begin their own trace, with a link to the create; a sampler that should follow that decision
+	// must sample a root span whose link is sampled. Default: no spans. The program shuts the provider down after Run.
+	TracerProvider trace.TracerProvider
 	// Logger receives the service's log. Default: none.
 	Logger *slog.Logger
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/node"
 	"github.com/timerbus/timerbus/internal/process"
+	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/internal/watermillsink"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/client"
@@ -69,6 +70,7 @@ func (s *Service) open(ctx context.Context, timers store.Store, b bus.Bus, o *Op
 	n := &node.Options{
 		Store: timers, Bus: b, Listener: o.Listener, Access: access.Options{Token: access.NewToken(o.Token)}, AllowedHosts: o.AllowedHosts,
 		CallbackAllow: o.CallbackAllow, Drain: o.Drain, Version: "embedded", Logger: o.Logger,
+		Tracer: tracing.New(o.TracerProvider),
 	}
 	if o.Watermill.Publisher != nil || o.Watermill.Subscriber != nil {
 		identity, err := store.Identify(ctx, timers, b.Partitions(), timer.SystemClock(), rand.Uint64)

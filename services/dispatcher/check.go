@@ -167,7 +167,7 @@ func checkOf(d *delivery) store.Check {
 }
 
 // verifyRow reports whether the delivery may start. If not, it drops, parks or delays the delivery. began is when the read
-// began: a row that was read before its due time may since have been deleted in time (I7).
+// began: if that was before the due time, ingest may since have deleted the row and answered that it will not be delivered (I7).
 func (s *Service) verifyRow(d *delivery, row *store.Checked, began timer.Millis) bool {
 	if !row.Matches(d.due.Revision) || row.Timer.Status == timer.StatusParked {
 		s.metrics.stale.Inc()
@@ -185,7 +185,7 @@ func (s *Service) verifyRow(d *delivery, row *store.Checked, began timer.Millis)
 		}
 		return false
 	}
-	// The due time of the row decides, not that of the event.
+	// Not before the due_at and the executeAt of the row. The due time of the event is not trusted.
 	if until := max(row.Timer.DueAt, row.Timer.ExecuteAt); began < until {
 		s.delay(d, until)
 		return false
@@ -193,8 +193,8 @@ func (s *Service) verifyRow(d *delivery, row *store.Checked, began timer.Millis)
 	return true
 }
 
-// startsBefore returns the number of starts without a result that the row had before this one. An earlier read may have
-// counted this start although it was then not made; the row's count then includes it.
+// startsBefore returns the number of starts without a result that the row had before this one. If an earlier read for this
+// delivery may have counted its start, one is subtracted.
 func (d *delivery) startsBefore(row *store.Checked) int {
 	if d.startMaybeCounted && !row.Counted {
 		return max(0, row.Timer.Starts-1)

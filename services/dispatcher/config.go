@@ -34,6 +34,18 @@ type (
 	Request = callback.Request
 	// Answer is the result of Caller.Call.
 	Answer = callback.Answer
+	// TokenClient is implemented by Callers that can request tokens.
+	TokenClient = callback.TokenClient
+	// Credentials and Profile are the arguments of TokenClient.TokenFetcher.
+	Credentials = callback.Credentials
+	// Profile has the callback settings of a namespace.
+	Profile = callback.Profile
+	// FetchToken is the result of TokenClient.TokenFetcher.
+	FetchToken = callback.FetchToken
+	// Token and TokenError are the results of a FetchToken.
+	Token = callback.Token
+	// TokenError is why there is no token.
+	TokenError = callback.TokenError
 	// HTTP configures where callbacks may go, through which proxy, and the timeouts of connections.
 	HTTP = callback.HTTP
 	// Limits bound the deliveries that run and wait.
@@ -100,6 +112,8 @@ type Config struct {
 	ClockBound time.Duration
 	// CallTimeout bounds one call of the store or the bus: 5 s.
 	CallTimeout time.Duration
+	// TokenTimeout bounds one request of a token for callbacks: 10 s.
+	TokenTimeout time.Duration
 	// Drain is how long Run waits for running deliveries after its context has ended: 20 s. Then the remaining
 	// deliveries are cut off, and their rows are made due again, which takes at most a second.
 	Drain time.Duration
@@ -147,12 +161,13 @@ func (c *Config) withDefaults() error {
 	c.TopicLimit = cmp.Or(c.TopicLimit, max(1, c.Batch/2))
 	c.HostMaxWait = cmp.Or(c.HostMaxWait, time.Second)
 	c.MaxPostpone = cmp.Or(c.MaxPostpone, time.Minute)
-	c.IdleHosts = cmp.Or(c.IdleHosts, 4096)
+	c.KnownHosts = cmp.Or(c.KnownHosts, 4096)
 	c.CircuitAfter = cmp.Or(c.CircuitAfter, 20)
 	c.CircuitOpenFor = cmp.Or(c.CircuitOpenFor, 10*time.Second)
 	c.HintWindow = cmp.Or(c.HintWindow, time.Minute)
 	c.ClockBound = cmp.Or(c.ClockBound, 250*time.Millisecond)
 	c.CallTimeout = cmp.Or(c.CallTimeout, 5*time.Second)
+	c.TokenTimeout = cmp.Or(c.TokenTimeout, 10*time.Second)
 	c.Drain = cmp.Or(c.Drain, 20*time.Second)
 	c.PurgeEvery = cmp.Or(c.PurgeEvery, time.Minute)
 	c.RefreshEvery = cmp.Or(c.RefreshEvery, 30*time.Second)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"go.opentelemetry.io/otel/trace"
@@ -33,13 +34,18 @@ type attemptResult struct {
 	fired *bus.Message
 }
 
-// deliver makes one attempt and writes its outcome.
+// deliver makes one attempt and writes its outcome. If the timer has expired, it writes that outcome instead (I18).
 //
 // In mode "both", the callback and the publish of the event run concurrently. The callback decides the outcome, with two
 // exceptions: after a successful callback, an event that is too large for the bus makes the timer dead, and a failed publish
 // to a user topic makes the attempt fail. The event is published again with every attempt.
 func (s *Service) deliver(d *delivery) {
 	d.startedAt = s.config.Clock()
+	if v, expired := callback.Expired(&d.row, d.startedAt); expired {
+		s.returnPermit(d, admission.Untried)
+		s.complete(d, d.row.Way(), &attemptResult{Verdict: v, finishedAt: d.startedAt, host: admission.Untried})
+		return
+	}
 	late := d.startedAt.Sub(d.row.PlannedAt)
 	s.metrics.namespaces.of(d.row.Namespace).lateness.Observe(late.Seconds())
 	traced, span := s.config.Tracer.Attempt(s.life, &d.row, late)
@@ -74,6 +80,15 @@ func (s *Service) attempt(d *delivery, mode timer.Deliver) (attemptResult, error
 	if whyNot != "" {
 		return attemptResult{postpone: true, persistent: true, host: admission.Untried, Verdict: callback.Verdict{Reason: whyNot}}, nil
 	}
+	if profile.Authenticates(&d.row) {
+		failed, err := s.authorize(d, profile)
+		switch {
+		case err != nil:
+			return attemptResult{}, err
+		case failed != nil:
+			return *failed, nil
+		}
+	}
 	if mode == timer.DeliverBoth {
 		return s.callAndFire(d, profile)
 	}
@@ -83,18 +98,18 @@ func (s *Service) attempt(d *delivery, mode timer.Deliver) (attemptResult, error
 // call makes the callback. It returns an error if the end of the service cut the call off, which says nothing about the
 // receiver.
 func (s *Service) call(d *delivery, profile *callback.Profile) (attemptResult, error) {
-	traced, span := s.config.Tracer.Child(d.traced, trace.SpanKindClient, "callback")
-	ctx, cancel := context.WithTimeout(traced, d.row.CallbackTimeout)
-	defer cancel()
-	began := s.stopwatch.Elapsed()
-	answer := s.config.Caller.Call(ctx, Request{Timer: &d.row, At: d.startedAt, Profile: profile, Trace: tracing.Of(traced, event.Trace{})})
-	if answer.Err != nil && s.life.Err() != nil {
-		tracing.End(span, errStopped.Error())
-		return attemptResult{}, errStopped
+	answer, result, err := s.callOnce(d, profile, d.startedAt)
+	if err == nil && answer.Status == http.StatusUnauthorized && d.token != "" {
+		// The receiver has refused the request, and so has not processed it.
+		if at, ok := s.renewToken(d, profile); ok {
+			answer, result, err = s.callOnce(d, profile, at)
+		} else {
+			result.Verdict = s.classify(d, answer) // the delay of the retry begins after the request of a token
+		}
 	}
-	s.metrics.namespaces.of(d.row.Namespace).called(&answer, s.stopwatch.Elapsed()-began)
-	result := attemptResult{Verdict: callback.Classify(&d.row, answer, d.namespace.Settings.FinalStatuses, s.timeForOutcome(d), s.random)}
-	tracing.EndHTTP(span, answer.Status, result.Reason)
+	if err != nil {
+		return result, err
+	}
 	switch {
 	case answer.Unsent():
 		result.host = admission.Untried
@@ -103,6 +118,29 @@ func (s *Service) call(d *delivery, profile *callback.Profile) (attemptResult, e
 		result.host = admission.Silent
 	}
 	return result, nil
+}
+
+func (s *Service) callOnce(d *delivery, profile *callback.Profile, at timer.Millis) (Answer, attemptResult, error) {
+	traced, span := s.config.Tracer.Child(d.traced, trace.SpanKindClient, "callback")
+	ctx, cancel := context.WithTimeout(traced, d.row.CallbackTimeout)
+	defer cancel()
+	began := s.stopwatch.Elapsed()
+	answer := s.config.Caller.Call(ctx, Request{
+		Timer: &d.row, At: at, Profile: profile, Authorization: d.authorization, Trace: tracing.Of(traced, event.Trace{}),
+	})
+	if answer.Err != nil && s.life.Err() != nil {
+		tracing.End(span, errStopped.Error())
+		return answer, attemptResult{}, errStopped
+	}
+	s.metrics.namespaces.of(d.row.Namespace).called(&answer, s.stopwatch.Elapsed()-began)
+	result := attemptResult{Verdict: s.classify(d, answer)}
+	tracing.EndHTTP(span, answer.Status, result.Reason)
+	return answer, result, nil
+}
+
+// classify returns the verdict for an answer that is complete now.
+func (s *Service) classify(d *delivery, answer Answer) callback.Verdict {
+	return callback.Classify(&d.row, answer, d.namespace.Settings.FinalStatuses, s.timeForOutcome(d), s.random)
 }
 
 // returnPermit returns the slot and the permit of a delivery. It logs if the circuit of the host opened or closed.
@@ -302,7 +340,8 @@ func (s *Service) loadProfile(d *delivery) (profile *callback.Profile, whyNot st
 		return nil, err.Error()
 	}
 	settings := &ns.Settings
-	if settings.Headers == "" && settings.Secrets == (store.Secrets{}) && settings.TLS == (store.TLS{}) {
+	if settings.Headers == "" && settings.Secrets == (store.Secrets{}) && settings.TLS == (store.TLS{}) &&
+		settings.Auth == (store.CallbackAuth{}) {
 		return nil, "" // the common case
 	}
 	profile, fresh, err := s.profiles.of(ns, d.startedAt)

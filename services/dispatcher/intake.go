@@ -105,6 +105,8 @@ type delivery struct {
 	startMaybeCounted bool
 	// notCalled: an attempt is used without a call.
 	notCalled bool
+	// authorization is the header Authorization of the callback, and token the token in it; empty for none.
+	authorization, token string
 	// clockLost: the clock was not trusted when a time of the outcome was computed, and the service is ending. Nothing
 	// is written.
 	clockLost atomic.Bool

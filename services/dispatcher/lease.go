@@ -74,8 +74,8 @@ func newLease(parent context.Context, d *delivery) *lease {
 }
 
 // renewLease is the lease renewer. It moves the row's due_at ahead, acknowledges the message, and renews the lease
-// until end is called or the row has changed. In the latter case the callback continues without a lease, and the guards
-// of its outcome decide.
+// until end is called or the row has changed. If the row has changed, the callback continues without a lease, and the guard of
+// its outcome prevents a wrong write.
 func (s *Service) renewLease(l *lease) {
 	defer close(l.done)
 	defer l.stop()
@@ -83,7 +83,7 @@ func (s *Service) renewLease(l *lease) {
 	for {
 		f := store.Finish{
 			Kind: store.FinishLeased, If: store.Guard{Revision: d.knownRevision}, Next: s.config.Revisions.Next(),
-			CountStart: !d.startCounted, // try sets NextAt
+			CountStart: !d.startCounted, // tryWrite sets NextAt
 		}
 		switch s.writeOutcome(l.ctx, d, &f) {
 		case applied:

@@ -13,6 +13,7 @@ type metrics struct {
 	retries       prometheus.Counter
 	dead          prometheus.Counter
 	parked        prometheus.Counter
+	followUps     prometheus.Counter
 	postponed     prometheus.Counter
 	duplicates    prometheus.Counter
 	stale         prometheus.Counter
@@ -29,6 +30,7 @@ type metrics struct {
 	policyRefused prometheus.Counter
 	hostWaited    prometheus.Counter
 	rowsRead      prometheus.Counter
+	tokens        *prometheus.CounterVec
 }
 
 func newMetrics(registerer prometheus.Registerer, namespaces int, hosts func() admission.HostCounts) *metrics {
@@ -49,6 +51,7 @@ func newMetrics(registerer prometheus.Registerer, namespaces int, hosts func() a
 			"Started deliveries whose due event is not acknowledged."))),
 		retries:     counter("retries_total", "Failed attempts that will be retried."),
 		dead:        counter("dead_total", "Timers that became dead."),
+		followUps:   counter("follow_ups_total", "Calls of onDone and onDead URLs that were scheduled."),
 		parked:      counter("parked_total", "Timers parked because several starts ended without a result."),
 		postponed:   counter("postponed_total", "Timers postponed: their due time was moved without using an attempt."),
 		duplicates:  counter("duplicates_dropped_total", "Due events dropped because the delivery of their timer was already running."),
@@ -68,6 +71,8 @@ func newMetrics(registerer prometheus.Registerer, namespaces int, hosts func() a
 		hostWaited:    counter("host_waited_total", "Deliveries that were queued in this process for their host."),
 		rowsRead:      counter("rows_read_total", "Rows read for deliveries; one per delivery if no row is read again."),
 		policyRefused: counter("policy_refused_total", "Callbacks not sent because the egress policy refuses their address."),
+		tokens: counters("callback_tokens_total",
+			"Requests of tokens for callbacks, by result (issued, refused, unavailable).", "result"),
 	}
 	for state, count := range map[string]func(admission.HostCounts) int{
 		"called": func(c admission.HostCounts) int { return c.Called },
@@ -81,6 +86,6 @@ func newMetrics(registerer prometheus.Registerer, namespaces int, hosts func() a
 	}
 	registerer.MustRegister(m.fires, m.inFlight, m.retries, m.dead, m.parked, m.postponed,
 		m.duplicates, m.stale, m.malformed, m.unknown, m.early, m.quarantined, m.leases, m.failures, m.hintsLost, m.purged,
-		m.hostRefused, m.circuits, m.policyRefused, m.hostWaited, m.rowsRead)
+		m.followUps, m.hostRefused, m.circuits, m.policyRefused, m.hostWaited, m.rowsRead, m.tokens)
 	return m
 }

@@ -29,7 +29,13 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	}
 	f := s.finishOf(d, r)
 	if !r.postpone {
-		if err := s.publishResult(d, r, &f); err != nil {
+		e := resultEvent(d, r, &f)
+		if err := s.applySettings(d, &f, e); err != nil {
+			// It is not known whether the namespace's settings name an onDone or onDead URL. The timer is postponed, and its
+			// next attempt repeats this one: it makes the callback and publishes the fired event again.
+			r = &attemptResult{postpone: true, Verdict: callback.Verdict{Reason: err.Error()}, finishedAt: r.finishedAt, host: r.host}
+			f = s.finishOf(d, r)
+		} else if err := s.publishResult(d, e); err != nil {
 			s.abandon(d, mode, err)
 			return
 		}
@@ -38,22 +44,25 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	if f.If.Revision != 0 {
 		f.If.Revision = d.knownRevision // the revision of the lease, if there is one
 	}
-	result := s.writeOutcome(s.life, d, &f)
-	switch {
-	case result != gaveUp:
-	case (r.postpone || d.notCalled) && s.life.Err() == nil:
-		s.discard(d) // the store is lost or closed: the bus redelivers the message, or the row lease expires
-		return
-	default:
-		s.abandon(d, mode, errStopped)
+	written := s.writeOutcome(s.life, d, &f)
+	if written == gaveUp {
+		if (r.postpone || d.notCalled) && s.life.Err() == nil {
+			s.discard(d) // no result is lost: the bus redelivers the message, or the row lease expires
+		} else {
+			s.abandon(d, mode, errNotWritten)
+		}
 		return
 	}
 	s.ackAndRemove(d)
-	if result == missed {
+	if written == missed {
 		s.metrics.fires.WithLabelValues(string(mode), "missed").Inc()
 		return
 	}
+	// After rowGone, this write or another removed the row. Most often it was this one, so the counters include it.
 	s.metrics.fires.WithLabelValues(string(mode), outcomeName(r)).Inc()
+	if f.FollowUp != nil {
+		s.hintFollowUp(f.FollowUp)
+	}
 	switch f.Kind { //nolint:exhaustive // the other kinds have no counter.
 	case store.FinishRetry:
 		s.metrics.retries.Inc()
@@ -61,9 +70,8 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 		s.metrics.postponed.Inc()
 	case store.FinishDead:
 		s.metrics.dead.Inc()
-		// After rowGone it is not known whether this write removed the row. If it did, the scheduler publishes the outbox
-		// entry.
-		if result == applied {
+		// After rowGone, the scheduler publishes the outbox entry if this write removed the row.
+		if written == applied {
 			s.publishDeadTimer(d, &f)
 		}
 	}
@@ -116,15 +124,11 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 	if f.Kind == store.FinishRescheduled || f.Kind == store.FinishRetry {
 		f.Next = s.config.Revisions.Next()
 	}
-	if !r.postpone {
-		f.Record.KeepFor = s.retention(d, f.Kind)
-	}
 	return f
 }
 
-// publishResult publishes the result event of an attempt. If the bus refuses the event as too large, publishResult skips
-// it, because the outcome of the attempt must be written nevertheless.
-func (s *Service) publishResult(d *delivery, r *attemptResult, f *store.Finish) error {
+// resultEvent returns the data of the result event of an attempt.
+func resultEvent(d *delivery, r *attemptResult, f *store.Finish) *event.Result {
 	result := event.Result{
 		Namespace: d.row.Namespace, TimerID: d.row.ID, Generation: d.row.Generation.String(),
 		Attempt: f.Record.Attempt, CorrelationID: d.row.Correlation(), Outcome: outcomeName(r),
@@ -134,7 +138,13 @@ func (s *Service) publishResult(d *delivery, r *attemptResult, f *store.Finish) 
 	if r.NextAt != 0 {
 		result.NextAt = &r.NextAt
 	}
-	e, err := event.ResultOf(s.config.Source, &d.row, &result)
+	return &result
+}
+
+// publishResult publishes the result event of an attempt. If the bus refuses the event as too large, publishResult skips
+// it, because the outcome of the attempt must be written nevertheless.
+func (s *Service) publishResult(d *delivery, result *event.Result) error {
+	e, err := event.ResultOf(s.config.Source, &d.row, result)
 	if err != nil {
 		return err
 	}
@@ -148,10 +158,10 @@ func (s *Service) publishResult(d *delivery, r *attemptResult, f *store.Finish) 
 	return nil
 }
 
-// abandon ends a delivery that has no outcome, or whose outcome is perhaps not in the store, because the service stops or
-// the store is closed. It makes the row due immediately and subtracts the counted start of this delivery: a stop is no
-// evidence against the timer, and five deployments must not park it (I13). If this write fails too, the bus
-// redelivers the message or the lease expires, as after a crash.
+// abandon ends a delivery that has no outcome, or whose outcome is perhaps not in the store: the service stops, the store is
+// closed, or the event of its result cannot be encoded. It makes the row due immediately and subtracts the counted start of this
+// delivery: a stop is no evidence against the timer, and five deployments must not park it (I13). If this write fails too, the
+// bus redelivers the message or the lease expires, as after a crash.
 func (s *Service) abandon(d *delivery, mode timer.Deliver, cause error) {
 	s.endLease(d)
 	ctx, cancel := context.WithTimeout(s.calls, returnRowsTimeout)
@@ -167,7 +177,7 @@ func (s *Service) abandon(d *delivery, mode timer.Deliver, cause error) {
 		s.discard(d)
 	}
 	s.metrics.fires.WithLabelValues(string(mode), "abandoned").Inc()
-	s.config.Logger.Info("delivery abandoned at shutdown; its outcome may be missing", "namespace", d.row.Namespace,
+	s.config.Logger.Info("delivery ended without a confirmed outcome", "namespace", d.row.Namespace,
 		"timer", d.row.ID, "made_due", result == applied, "cause", cause)
 }
 
@@ -203,21 +213,8 @@ func outcomeName(r *attemptResult) string {
 	case r.Kind == callback.Retry:
 		return string(store.OutcomeFailed)
 	default:
-		return string(store.OutcomeDead)
+		return string(store.OutcomeDead.Reported(r.Reason))
 	}
-}
-
-// retention returns how long history keeps an outcome. If the namespace cannot be read, it returns the default, because
-// that must not delay the outcome.
-func (s *Service) retention(d *delivery, kind store.FinishKind) time.Duration {
-	settings := store.DefaultSettings()
-	if ns, err := s.namespaceOf(d); err == nil {
-		settings = ns.Settings
-	}
-	if kind == store.FinishDead {
-		return settings.DeadRetention
-	}
-	return settings.HistoryRetention
 }
 
 func decimal(a timer.Attempt) string { return strconv.Itoa(int(a)) }
@@ -230,10 +227,10 @@ const (
 	// missed: this write is not in the row. Another write changed or removed the row, or the row already has a result of
 	// this attempt.
 	missed
-	// rowGone: the row is gone, removed by this write or by another.
+	// rowGone: the row does not exist, and an earlier try of this write may have removed it.
 	rowGone
-	// gaveUp: there was no final answer before ctx ended or the store was closed; or the delivery has no trusted time; or
-	// the store was lost and the write does not wait for it. The write may have been applied.
+	// gaveUp: the write ended without a final answer of the store, and may have been applied. Reasons: ctx ended; the store
+	// was closed; the delivery has no trusted time; the store does not answer, and this write does not wait until it does.
 	gaveUp
 )
 
@@ -255,9 +252,10 @@ type finishJob struct {
 	done   chan struct{}
 }
 
-// writeOutcome writes one outcome by compare-and-set, and repeats it until the answer is final (I2). Every try writes the
-// same next revision, and its guard matches only the state before this write. If an earlier try was applied, the next one
-// misses, so nothing is written twice.
+// writeOutcome writes an outcome, a lease, a postponement or a parking by compare-and-set, and repeats the write until the
+// answer is final (I2). Every try writes the same next revision; done and dead remove the row and have none. The guard matches
+// only the state before this write. If an earlier try was applied, the guard of the next one no longer matches, so nothing is written
+// twice.
 //
 // If the store is lost, the write waits for it. Only postponements and outcomes of attempts that were not called (notCalled)
 // do not wait: writeOutcome gives up, and the bus redelivers the message, or the row lease expires.
@@ -318,10 +316,10 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 	case errors.Is(err, store.ErrUnavailable):
 		return 0, retryLater
 	}
-	*unknown = true
+	*unknown = true // any other error does not say whether the write was applied
 	if f.Next == 0 {
-		// The write has no revision to look for. The next try removes the row, or finds that there is
-		// none, or a later state of it.
+		// Done and dead write no revision that a read could find. The next try ends the write: it removes the row, or the store
+		// answers ErrNotFound (an earlier try or another writer removed it) or ErrConflict (another writer changed it).
 		return 0, retryLater
 	}
 	if row, ok := s.reread(ctx, d, waitIfLost); ok && row.Matches(f.Next) {
@@ -334,6 +332,8 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 // resolveConflict finds out why the row is not in the state that a try expects.
 func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Finish, waitIfLost, unknown bool) (writeResult, nextStep) {
 	if !unknown && (d.unconfirmedRevision == 0 || f.If.Revision == 0) {
+		// No write of this delivery can have caused the conflict: each of its writes has an answer, or the guard is a
+		// generation, which none of them changes.
 		return missed, noRetry
 	}
 	row, ok := s.reread(ctx, d, waitIfLost)
@@ -344,7 +344,7 @@ func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Fin
 		s.recordApplied(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
 		return applied, noRetry
 	case d.unconfirmedRevision != 0 && f.If.Revision != 0 && row.Matches(d.unconfirmedRevision):
-		// An earlier write whose answer was lost is in the row.
+		// The row has an earlier write of this delivery, such as a lease, whose answer was lost.
 		if d.resultUnconfirmed {
 			return missed, noRetry // the row has a result of this attempt, which this write must not replace
 		}
@@ -376,6 +376,9 @@ func (s *Service) timeForOutcome(d *delivery) timer.Millis {
 	return now
 }
 
+// errNotWritten is the cause of an abandoned delivery whose outcome the store has not confirmed.
+var errNotWritten = errors.New("the store has not confirmed the outcome")
+
 // errUncertain is the error of writes that were not made because the clock was not trusted.
 var errUncertain = errors.New("not written: the clock is not trusted")
 
@@ -399,8 +402,8 @@ func (s *Service) recordUnknown(d *delivery, f *store.Finish, unknown bool) {
 	}
 }
 
-// dueAfter returns when the row is due after the write, as defined by the store's contract. FinishParked keeps
-// due_at, so nothing uses the result for it.
+// dueAfter returns the due time of the row after the write f, by the store's contract. The result does not apply to
+// FinishParked, which keeps due_at.
 func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
 	executeAt := d.row.ExecuteAt
 	if f.Kind == store.FinishRescheduled {
@@ -426,21 +429,22 @@ func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 	return job.now, job.err
 }
 
-// While outcomes are being written or wait, the worker of the postponements pauses after each batch: postponeShare - 1 times
+// While outcomes are being written or wait, the worker of the postponements pauses after each batch: postponePauseFactor times
 // as long as the batch took, at most maxPostponePause.
 const (
-	postponeShare    = 4
-	maxPostponePause = 500 * time.Millisecond
+	postponePauseFactor = 3
+	maxPostponePause    = 500 * time.Millisecond
 )
 
-// flushPostponements writes one batch of postponements, and pauses if outcomes are being written or wait. After an outage a
-// process may receive thousands of events of one host within a second, and postpone most of them. Without the pauses these
-// writes slow down the outcomes of the calls, the host seems slow, and even more timers are postponed.
+// flushPostponements writes one batch of the postponements that may wait for outcomes (delivery.afterOutcomes), and pauses if
+// outcomes are being written or wait. After an outage a process may receive thousands of events of one host within a second, and
+// postpone most of them. Without the pauses, these writes would slow down those of outcomes, so the deliveries with outcomes would
+// hold their room longer, and fewer row checks would begin.
 func (s *Service) flushPostponements(jobs []*finishJob) {
 	began := s.stopwatch.Elapsed()
 	s.flushFinishes(jobs)
 	if s.finishing.Load() > 0 || len(s.finishes.queue) > 0 {
-		timer.Sleep(s.intakeEnd, min((postponeShare-1)*(s.stopwatch.Elapsed()-began), maxPostponePause))
+		timer.Sleep(s.intakeEnd, min(postponePauseFactor*(s.stopwatch.Elapsed()-began), maxPostponePause))
 	}
 }
 
@@ -469,7 +473,7 @@ func (s *Service) flushFinishes(jobs []*finishJob) {
 		job.now = now
 		if job.err = err; err == nil {
 			job.err = answers[i]
-			if store.IsTransient(job.err) {
+			if job.err != nil && !errors.Is(job.err, store.ErrConflict) && !errors.Is(job.err, store.ErrNotFound) {
 				s.recordFailure("finish", job.err)
 			}
 		}

@@ -38,7 +38,7 @@ func (s *Service) postponedRevision(d *delivery) timer.Revision {
 
 // postponeRefused postpones a delivery that was refused a permit, or a slot of its namespace's share.
 //
-// A host with an open circuit is treated like one that fails: once postponements make a timer later than the first
+// A host with an open circuit is treated like one that fails: once postponements delay a timer by more than the first
 // interval of its retry policy, each uses an attempt, so that the policy ends the timers of a dead host. A saturated
 // host does answer, so its postponements use no attempt.
 func (s *Service) postponeRefused(d *delivery, g admission.PermitAnswer) {
@@ -83,9 +83,11 @@ func (s *Service) failRefused(d *delivery) {
 		return
 	}
 	d.startedAt, d.notCalled = s.timeForOutcome(d), true
-	host, _ := d.row.NamedTarget()
-	reason := fmt.Sprintf("not called: %s has not answered %d callbacks in a row", host, s.config.CircuitAfter)
-	s.complete(d, d.row.Way(), &attemptResult{
-		Verdict: callback.Fail(&d.row, reason, d.startedAt, s.random), finishedAt: d.startedAt, host: admission.Untried,
-	})
+	verdict, expired := callback.Expired(&d.row, d.startedAt)
+	if !expired {
+		host, _ := d.row.NamedTarget()
+		reason := fmt.Sprintf("not called: %s has not answered %d callbacks in a row", host, s.config.CircuitAfter)
+		verdict = callback.Fail(&d.row, reason, d.startedAt, s.random)
+	}
+	s.complete(d, d.row.Way(), &attemptResult{Verdict: verdict, finishedAt: d.startedAt, host: admission.Untried})
 }

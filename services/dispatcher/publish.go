@@ -126,13 +126,7 @@ func (s *Service) hint(d *delivery, f *store.Finish, dueAt, updatedAt timer.Mill
 	case store.FinishRetry:
 		h.Attempt = f.Record.Attempt + 1
 	}
-	m := bus.Message{
-		Partition: shard.PartitionOf(d.ref.Shard, s.config.Bus.Partitions()),
-		Key:       d.ref.Shard.String(), Body: event.MarshalHint(h),
-	}
-	if !s.hints.offer(m) {
-		s.metrics.hintsLost.Inc()
-	}
+	s.offerHint(&h)
 }
 
 // flushHints publishes hints once, without retry: if a hint is lost, a poll finds its timer later.

@@ -20,6 +20,7 @@ func TestDeadTimersAreKeptForTheirOwnRetention(t *testing.T) {
 		"set": {func(s *store.Settings) {
 			s.HistoryRetention, s.DeadRetention = 2*time.Hour, 3*time.Hour
 		}, 2 * time.Hour, 3 * time.Hour},
+		"payloads kept": {func(s *store.Settings) { s.KeepPayload = 48 * time.Hour }, 48 * time.Hour, 30 * 24 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -55,9 +56,33 @@ func TestDeadTimersAreKeptForTheirOwnRetention(t *testing.T) {
 					t.Errorf("the dead one: %v before its retention is over, %v after", dead, gone)
 				}
 				// The earlier failed attempt has the retention of other outcomes.
-				entries, err := w.store.History(t.Context(), at(c.history+time.Minute), w.ref("dead"), 10)
+				entries, err := w.store.History(t.Context(), at(min(c.history, 24*time.Hour)+time.Minute), w.ref("dead"), 10)
 				if err != nil || len(entries) != 1 || entries[0].Outcome != store.OutcomeDead {
 					t.Errorf("history after the other retention: %+v, %v", entries, err)
+				}
+			})
+		})
+	}
+}
+
+// TestPayloadsOfDoneTimersAreKeptIfTheNamespaceKeepsThem also checks that they are not kept by default.
+func TestPayloadsOfDoneTimersAreKeptIfTheNamespaceKeepsThem(t *testing.T) {
+	for _, keep := range []time.Duration{0, 7 * 24 * time.Hour} {
+		t.Run(keep.String(), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.settle(func(s *store.Settings) { s.KeepPayload = keep })
+				w.answer = func(context.Context, call) dispatcher.Answer { return dispatcher.Answer{Status: 200} }
+				n := w.start()
+				w.put("a", 0, nil)
+				w.pass(time.Second)
+				n.end()
+				w.wantStatus("a", timer.StatusDone)
+				out, err := w.store.Rearm(t.Context(), timer.SystemClock(), []store.Rearm{{Ref: w.ref("a"), Revision: 1 << 62}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if started := out[0].Err == nil; started != (keep > 0) {
+					t.Errorf("the timer starts again: %v (%v)", started, out[0].Err)
 				}
 			})
 		})

@@ -54,9 +54,10 @@ func New(config Config) (*Service, error) {
 	}
 	config.Logger = config.Logger.With("component", "dispatcher")
 	s := &Service{
-		config: config, intake: newIntake(&config.Limits), profiles: newProfiles(config.Keys),
+		config: config, intake: newIntake(&config.Limits),
 		outage: outage.New(config.Logger, "dispatcher", "operation"),
 	}
+	s.profiles = newProfiles(config.Keys, s.newTokens)
 	s.metrics = newMetrics(config.Registerer, config.MetricsNamespaces, s.intake.hosts)
 	s.finishes = newBatch(config.Room, config.Batch, s.flushOutcomes)
 	s.postponements = newBatch(config.Room, config.Batch, s.flushPostponements)

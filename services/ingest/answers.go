@@ -21,7 +21,7 @@ func (t *session) answer(items []*item) error {
 		m, err := t.message(it)
 		if err != nil {
 			// An internal error. The command is committed, and the partition must make progress.
-			t.cfg.Logger.Error("command answer cannot be encoded, dropped", "partition", t.partition, "error", err)
+			t.cfg.Logger.Error("command answer cannot be encoded, dropped", "source", t.shown, "error", err)
 			continue
 		}
 		if it.refusal != nil {
@@ -37,7 +37,7 @@ func (t *session) answer(items []*item) error {
 		return err
 	}
 	for _, it := range items {
-		t.metrics.commands.WithLabelValues(it.resultLabel()).Inc()
+		t.answered.WithLabelValues(it.resultLabel()).Inc()
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (t *session) tooLarge(topic bus.Topic, m *bus.Message, err error) {
 // without a position has no ID, because its repetitions and its replays cannot be distinguished.
 func (t *session) message(it *item) (bus.Message, error) {
 	d, c := it.delivery, &it.command
-	place := fmt.Sprintf("%s/%d/%d/%d", bus.Commands, t.partition, d.Position.Epoch, d.Position.Offset)
+	place := t.place(d)
 	id := fmt.Sprintf("%s/%d/%s", place, d.Time.UnixMilli(), it.resultLabel())
 	if !it.hasPosition() {
 		// Without a position the command is applied again, and each time it is answered.

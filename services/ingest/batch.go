@@ -82,7 +82,7 @@ func (t *session) apply(batch []*bus.Delivery) error {
 func (t *session) read(it *item) error {
 	d := it.delivery
 	var err error
-	it.event, err = event.ParseCommand(d.Headers, d.Body)
+	it.event, err = t.parse(d)
 	if err != nil {
 		it.refuseUnread(refuse(err))
 		return nil //nolint:nilerr // the refusal is the answer.
@@ -142,7 +142,7 @@ func (t *session) commit(items []*item) error {
 			return nil
 		}
 		move := store.Move{
-			Topic: string(bus.Commands), Partition: int(t.partition),
+			Topic: t.name, Partition: int(t.partition),
 			From: t.position, To: fresh[len(fresh)-1].position(),
 		}
 		var conflict bool
@@ -170,10 +170,10 @@ func (t *session) commit(items []*item) error {
 	}
 }
 
-// readPosition reads up to which position the partition has been applied.
+// readPosition reads up to which position the source has been applied.
 func (t *session) readPosition() error {
 	return t.retryUntilDone("position", func(ctx context.Context) error {
-		p, err := t.cfg.Positions.Position(ctx, string(bus.Commands), int(t.partition))
+		p, err := t.cfg.Positions.Position(ctx, t.name, int(t.partition))
 		if err == nil {
 			t.position, t.known = p, true
 		}
@@ -203,7 +203,7 @@ func (t *session) write(items []*item, write func(now timer.Millis, ops []store.
 	var accepted []*item
 	for _, it := range items {
 		if it.refusal == nil && !it.admitted {
-			if err := t.withinQuota(&it.command); err != nil {
+			if err := t.useQuota(&it.command); err != nil {
 				it.refusal = refuse(err)
 			}
 			it.admitted = it.refusal == nil

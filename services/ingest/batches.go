@@ -72,7 +72,7 @@ func (h *handler) serveBatch(
 				e.command, err = prepare(ctx, item, from)
 			}
 			if err == nil {
-				err = h.withinQuota(&e.command)
+				err = h.useQuota(&e.command)
 			}
 			if err != nil {
 				e.refusal = refuse(err).withPath(fmt.Sprintf("timers[%d]", i))

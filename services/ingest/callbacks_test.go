@@ -2,10 +2,12 @@ package ingest_test
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/timerbus/timerbus/internal/egress"
 	"github.com/timerbus/timerbus/internal/encryption"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/services/ingest"
@@ -117,6 +119,77 @@ func TestWithoutASecretKeySecretsAreNotTaken(t *testing.T) {
 		}
 	}
 	w.post("namespaces/get", `{"name":"other"}`).must(t, http.StatusNotFound)
+}
+
+func TestAnswersShowHowCallbacksAuthenticateWithoutSecrets(t *testing.T) {
+	tune, keys := withKeys(t)
+	policy, err := egress.Parse("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, tune, func(c *ingest.Config) { c.Policy = policy })
+	const secret = "hunter2"
+	for _, c := range []struct{ given, shown string }{
+		{`{"type":"bearer","token":"hunter2"}`, `{"type":"bearer"}`},
+		{`{"type":"basic","username":"u","password":"hunter2"}`, `{"type":"basic","username":"u"}`},
+		{
+			`{"type":"oauth2","tokenUrl":"https://id.example/t","clientId":"c","clientSecret":"hunter2","scopes":["a","b"],"audience":"d"}`,
+			`{"type":"oauth2","audience":"d","clientId":"c","scopes":["a","b"],"tokenUrl":"https://id.example/t"}`,
+		},
+		{
+			`{"type":"oauth2","tokenUrl":"https://id.example/t","clientId":"c","clientSecret":"hunter2"}`,
+			`{"type":"oauth2","clientId":"c","tokenUrl":"https://id.example/t"}`,
+		},
+	} {
+		changed := w.post("namespaces/update", `{"name":"default","settings":{"callbackAuth":`+c.given+`}}`).must(t, 200)
+		got := w.post("namespaces/get", `{"name":"default"}`).must(t, 200)
+		list := w.post("namespaces/list", `{}`).must(t, 200)
+		for _, r := range []reply{changed, got, list} {
+			if !strings.Contains(r.text, `"callbackAuth":`+c.shown) || strings.Contains(r.text, secret) || strings.Contains(r.text, "v1:") {
+				t.Errorf("%s is shown as %s", c.given, r.text)
+			}
+		}
+		ns, err := w.store.GetNamespace(t.Context(), "default")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := keys.Decrypt(store.AuthContext("default"), ns.Settings.Auth.EncryptedSecret); err != nil || string(text) != secret {
+			t.Errorf("the stored secret is %q, %v", text, err)
+		}
+	}
+	for _, path := range []string{"namespaces/create", "namespaces/update"} {
+		name := map[string]string{"namespaces/create": "other", "namespaces/update": "default"}[path]
+		r := w.post(path, `{"name":"`+name+`","settings":{"callbackAuth":{"type":"oauth2","tokenUrl":"http://169.254.169.254/t","clientId":"c","clientSecret":"hunter2"}}}`)
+		if r.must(t, http.StatusBadRequest); !strings.Contains(r.text, "callbackAuth.tokenUrl") || !strings.Contains(r.text, "metadata") {
+			t.Errorf("%s with an address that is not allowed: %s", path, r.text)
+		}
+	}
+	cleared := w.post("namespaces/update", `{"name":"default","settings":{"callbackAuth":null}}`).must(t, 200)
+	if strings.Contains(cleared.text, "callbackAuth") {
+		t.Errorf("after null: %s", cleared.text)
+	}
+}
+
+func TestTheErrorOfARefusedURLNamesItsField(t *testing.T) {
+	policy, err := egress.Parse("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, func(c *ingest.Config) { c.Policy = policy })
+	w.post("timers/create", `{"id":"a","executeIn":"1h","callbackUrl":"https://hooks.example/a"}`).must(t, http.StatusOK)
+	for _, c := range []struct{ path, body string }{
+		{"timers/create", `{"id":"b","executeIn":"1h","callbackUrl":"https://hooks.example/b","%s":"http://169.254.169.254/x"}`},
+		{"timers/update", `{"id":"a","%s":"http://169.254.169.254/x"}`},
+		{"namespaces/create", `{"name":"other","settings":{"%s":"http://169.254.169.254/x"}}`},
+		{"namespaces/update", `{"name":"default","settings":{"%s":"http://169.254.169.254/x"}}`},
+	} {
+		for _, field := range []string{"onDone", "onDead"} {
+			r := w.post(c.path, fmt.Sprintf(c.body, field)).must(t, http.StatusBadRequest)
+			if !strings.Contains(r.text, field+": ") || strings.Contains(r.text, "callbackUrl") {
+				t.Errorf("%s with %s: %s", c.path, field, r.text)
+			}
+		}
+	}
 }
 
 func TestANamespacesUpdatesAreInOrderWhateverTheClock(t *testing.T) {

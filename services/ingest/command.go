@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"
@@ -55,9 +57,9 @@ func (o *origin) requireCertain() error {
 	return nil
 }
 
-// prepare reads a command's body and adds the defaults of the namespace. Its error, converted by refuse, is the client's
-// error. If the converted error has a status of 500 or more (the store is unavailable, the clock is uncertain), the command
-// may succeed when it is repeated; other errors are final.
+// prepare reads a command's body and adds the defaults of the namespace. refuse converts its error to the one that the client
+// gets. If that one has a status of 500 or more (the store is unavailable, the clock is uncertain), the command may succeed when
+// it is repeated; other errors are final.
 // If prepare fails after it has decoded the body, the command still has the name of the namespace and the timer id.
 func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, from origin) (command, error) {
 	c := command{verb: verb}
@@ -83,8 +85,9 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 			return c, err
 		}
 		c.ifGeneration = b.IfGeneration
-		if c.patch, err = b.Patch(from.received, &c.namespace.Settings); err == nil && c.patch.CallbackURL != nil {
-			err = s.checkTarget(*c.patch.CallbackURL)
+		c.patch, err = b.Patch(c.ref.UUID, from.received, &c.namespace.Settings)
+		if err == nil {
+			err = s.checkURLs(c.patch.CallbackURL, c.patch.OnDone, c.patch.OnDead)
 		}
 		if err == nil && c.patch.Topic != nil {
 			err = s.checkTopic(ctx, &c, *c.patch.Topic, from.received)
@@ -112,6 +115,10 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from orig
 	if err := s.resolveTimer(ctx, &c, b.Selection, from); err != nil {
 		return c, err
 	}
+	if strings.HasPrefix(c.id, shard.FollowUpPrefix) {
+		return c, timer.Invalid("id", c.id,
+			fmt.Sprintf("an id that does not begin with %q, because that prefix is reserved for the service", shard.FollowUpPrefix))
+	}
 	if from.correlationID != "" && !b.HasCorrelationID() {
 		b.SetCorrelationID(from.correlationID)
 	}
@@ -119,8 +126,9 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from orig
 	if err != nil {
 		return c, err
 	}
-	if c.spec, err = b.Spec(from.received, &c.namespace.Settings); err == nil {
-		err = s.checkTarget(c.spec.CallbackURL)
+	c.spec, err = b.Spec(c.ref.UUID, from.received, &c.namespace.Settings)
+	if err == nil {
+		err = s.checkURLs(&c.spec.CallbackURL, &c.spec.OnDone, &c.spec.OnDead)
 	}
 	if err == nil {
 		err = s.checkTopic(ctx, &c, c.spec.Topic, from.received)
@@ -132,18 +140,35 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from orig
 	return c, err
 }
 
-// checkTarget refuses a callback URL that no dispatcher would call. Host names other than
-// localhost are checked by the dispatcher, when it resolves them.
-func (s *Service) checkTarget(callbackURL string) error {
-	if callbackURL == "" || s.cfg.Policy == nil {
-		return nil
+// checkURLs returns an error if dispatchers would refuse to call one of a timer's URLs. nil and the empty string are accepted.
+func (s *Service) checkURLs(callback, onDone, onDead *string) error {
+	for _, u := range []struct {
+		field string
+		url   *string
+	}{{"callbackUrl", callback}, {"onDone", onDone}, {"onDead", onDead}} {
+		if u.url == nil {
+			continue
+		}
+		if err := s.checkURL(u.field, *u.url); err != nil {
+			return err
+		}
 	}
-	return s.cfg.Policy.CheckURL(callbackURL)
+	return nil
 }
 
-// withinQuota returns an error if a quota of the namespace does not allow a create. It is called once for each command, immediately
-// before its write: a command that is refused for another reason, or that the store has already applied, uses no quota.
-func (s *Service) withinQuota(c *command) error {
+// checkURL returns an error if dispatchers would refuse to call the URL in this field. Dispatchers also check the addresses
+// of host names, when they resolve them.
+func (s *Service) checkURL(field, target string) error {
+	if target == "" || s.cfg.Policy == nil {
+		return nil
+	}
+	return s.cfg.Policy.CheckURL(field, target)
+}
+
+// useQuota counts a create in the quotas of its namespace, or returns an error if a quota does not allow it. It is called once for
+// each create, after prepare and before its write: a command that prepare refuses, or a topic command that was applied earlier,
+// uses no quota. A create that the store refuses does.
+func (s *Service) useQuota(c *command) error {
 	if c.verb != event.VerbCreate {
 		return nil
 	}
@@ -168,7 +193,8 @@ func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete, from orig
 	return c, err
 }
 
-// resolveTimer sets the command's namespace, timer id and ref. It looks up the namespace, not the timer.
+// resolveTimer checks the right to write, reads the namespace from the directory, and sets the command's namespace, timer id and
+// ref. A create or an update gets an error if the namespace is being deleted.
 func (s *Service) resolveTimer(ctx context.Context, c *command, selection decode.Selection, from origin) error {
 	c.namespace.Name, c.id = selection.Namespace, selection.ID
 	ns, err := s.lookup(ctx, from, access.Write, selection.Namespace)
@@ -182,9 +208,9 @@ func (s *Service) resolveTimer(ctx context.Context, c *command, selection decode
 	return nil
 }
 
-// lookup returns a namespace in which the caller may do something.
-func (s *Service) lookup(ctx context.Context, from origin, do access.Verb, name string) (store.Namespace, error) {
-	if err := from.require(do, name); err != nil {
+// lookup returns the namespace with this name, or an error if it does not exist or the caller does not have this right in it.
+func (s *Service) lookup(ctx context.Context, from origin, right access.Verb, name string) (store.Namespace, error) {
+	if err := from.require(right, name); err != nil {
 		return store.Namespace{}, err
 	}
 	ns, err := s.cfg.Directory.Lookup(ctx, name)
@@ -198,8 +224,9 @@ func (s *Service) lookup(ctx context.Context, from origin, do access.Verb, name 
 	}
 }
 
-// requireOpen returns a refusal if the namespace is being deleted. If the cached namespace was deleted and created again,
-// requireOpen replaces it with the new one.
+// requireOpen returns nil if the cached namespace is not marked for deletion. Otherwise it reads the namespace from the store
+// and returns an error if that one is still marked or does not exist. If the name was created again, requireOpen replaces *ns
+// with the new namespace.
 func (s *Service) requireOpen(ctx context.Context, ns *store.Namespace) error {
 	if ns.Settings.DeletingSince == 0 {
 		return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/timerbus/timerbus/internal/egress"
 	"github.com/timerbus/timerbus/internal/encryption"
 	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/internal/outbox"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -38,6 +39,8 @@ type Config struct {
 	Positions store.Positions
 	Directory *store.Directory
 	Bus       bus.Bus
+	// Outbox is the outbox in a database of the user; nil: none.
+	Outbox outbox.Outbox
 	// Clock returns the present in milliseconds.
 	Clock timer.Clock
 	// StoreClock reports whether Clock, which must be its Settled, is trusted. While it is not, nothing is written
@@ -81,6 +84,8 @@ type Config struct {
 	RequestTimeout time.Duration
 	// StoreTimeout bounds one call of the store or the bus: 10 s.
 	StoreTimeout time.Duration
+	// CountTimeout bounds the time for which a count or a forecast reads: 3 s. Then its answer is truncated.
+	CountTimeout time.Duration
 	// ReadyTimeout bounds each query of a readiness check: 2 s.
 	ReadyTimeout time.Duration
 	// Ready are additional readiness queries, for the dependencies of other services in the process. Default: none.
@@ -108,6 +113,9 @@ type Config struct {
 	// addition to its share, a partition may have one command of up to 1 MiB. The bus may prefetch the same amount
 	// again.
 	CommandsInFlight, CommandsBytes int
+	// OutboxPoll is how often the outbox is read if its database does not report new rows, and how often a process that does
+	// not apply its rows tries to be elected: 1 s.
+	OutboxPoll time.Duration
 	// HintQueue bounds the hints that wait to be published (about 70 bytes each): 65,536. HintBatch bounds the hints of
 	// one publish: 512.
 	HintQueue, HintBatch int
@@ -141,6 +149,8 @@ func (c *Config) withDefaults() error {
 		{&c.RequestTimeout, 10 * time.Second},
 		{&c.StoreTimeout, 10 * time.Second},
 		{&c.ReadyTimeout, 2 * time.Second},
+		{&c.CountTimeout, 3 * time.Second},
+		{&c.OutboxPoll, time.Second},
 	} {
 		if *d.field == 0 {
 			*d.field = d.value

@@ -16,8 +16,8 @@ import (
 )
 
 // Deletion of a namespace. The first request marks the namespace, and every request deletes a page of its timers. The
-// namespace itself is removed when it is empty and the mark is older than any directory: until then, another process may
-// create timers in it.
+// namespace itself is removed when it is empty and the mark is so old that every process has read it (store.Directory): until
+// then, another process may create timers in it.
 const (
 	deletionPage  = 500
 	deletionGrace = time.Minute
@@ -117,7 +117,7 @@ func (h *handler) markDeleting(ctx context.Context, from origin, ns store.Namesp
 	return ns, nil
 }
 
-// deletePage deletes a page of pending timers, and one of dead and of done timers. It returns how many it found. A timer
+// deletePage deletes one page each of pending, dead and done timers. It returns how many it found. A timer
 // that ends in the meantime is found by the later lists.
 func (h *handler) deletePage(ctx context.Context, from origin, ns store.Namespace, result *api.NamespaceDeletion) (int, error) {
 	m := decode.Matching{List: decode.List{Query: store.ListQuery{Namespace: ns, Limit: deletionPage, WithoutPayloads: true}}}
@@ -163,7 +163,7 @@ func (h *handler) deletePage(ctx context.Context, from origin, ns store.Namespac
 
 // removeNamespace removes an empty namespace.
 func (h *handler) removeNamespace(ctx context.Context, from origin, ns store.Namespace, result *api.NamespaceDeletion) error {
-	err := h.cfg.Store.DeleteNamespace(ctx, ns.Name, ns.Version)
+	err := h.cfg.Store.DeleteNamespace(ctx, ns)
 	switch {
 	case errors.Is(err, store.ErrConflict):
 		result.RetryAfter = timer.FormatDuration(deletionPause)
@@ -176,7 +176,7 @@ func (h *handler) removeNamespace(ctx context.Context, from origin, ns store.Nam
 	h.audit(from, "namespace deleted", "namespace", ns.Name, "version", ns.Version)
 	result.Deleted = true
 	if err := h.cfg.Directory.Refresh(ctx); err != nil {
-		h.cfg.Logger.Warn("namespace deleted, but the namespaces cannot be read again", "error", err)
+		h.cfg.Logger.Warn("namespace deleted, but this process could not refresh its list of namespaces", "error", err)
 	}
 	return nil
 }

@@ -91,6 +91,7 @@ func TestDeleteNamespace(t *testing.T) {
 		"timers/create":              `{"namespace":"shop","id":"new","executeIn":"1h"}`,
 		"timers/update":              `{"namespace":"shop","id":"pending","executeIn":"2h"}`,
 		"timers/retry":               `{"namespace":"shop","id":"unpublished"}`,
+		"timers/run-now":             `{"namespace":"shop","id":"unpublished"}`,
 		"timers/retry-matching":      `{"namespace":"shop","status":"dead"}`,
 		"timers/reschedule-matching": `{"namespace":"shop","status":"parked","executeIn":"1h"}`,
 		"namespaces/update":          `{"name":"shop","settings":{"historyRetention":"2h"}}`,

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/timerbus/timerbus/internal/access"
+	"github.com/timerbus/timerbus/internal/outbox"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -42,7 +43,13 @@ func (s *Service) failures() []*process.ComponentError {
 // readinessChecks returns the readiness queries. Requests need the store. Without the bus, rows are stored
 // nevertheless, and the sweep finds timers whose hint was lost.
 func (s *Service) readinessChecks() []process.Check {
-	return append([]process.Check{
+	var others []process.Check
+	if s.cfg.Outbox != nil {
+		others = append(others, process.Check{
+			Component: "outbox", Reason: outbox.ReasonAway, Degrades: true, Run: s.outboxState.check,
+		})
+	}
+	return append(append([]process.Check{
 		{Component: "store", Reason: "the store does not answer", Run: s.cfg.Store.Ping},
 		{Component: "commands", Reason: "commands are not consumed", Degrades: true, Run: func(context.Context) error {
 			return s.cfg.Bus.Ready(bus.Commands, Group)
@@ -51,7 +58,7 @@ func (s *Service) readinessChecks() []process.Check {
 			_, err := s.cfg.Bus.Floor(ctx, bus.Commands, Group)
 			return err
 		}},
-	}, s.cfg.Ready...)
+	}, others...), s.cfg.Ready...)
 }
 
 // GetHealth implements api.ServerInterface.

@@ -504,3 +504,15 @@ func TestNotReadyWithoutABusThatAnotherRoleRequires(t *testing.T) {
 		}
 	})
 }
+
+func TestRunNow(t *testing.T) {
+	w := newWorld(t)
+	made := w.post("timers/create", `{"id":"a","executeIn":"1h","window":"1m"}`).must(t, http.StatusOK)
+	ran := w.post("timers/run-now", `{"id":"a"}`).must(t, http.StatusOK)
+	if ran.field("dueAt") != made.field("createdAt") || ran.field("generation") == made.field("generation") || ran.field("window") != nil {
+		t.Errorf("made %+v\nran %+v", made, ran) // the clock of this test does not advance
+	}
+	w.post("timers/run-now", `{"id":"a","ifGeneration":"7"}`).must(t, http.StatusConflict)
+	w.post("timers/run-now", `{"id":"b"}`).must(t, http.StatusNotFound)
+	w.post("timers/run-now", `{"id":"a","executeIn":"1h"}`).must(t, http.StatusBadRequest)
+}

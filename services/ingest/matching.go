@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/event"
@@ -33,7 +34,7 @@ func (h *handler) RescheduleMatchingTimers(w http.ResponseWriter, r *http.Reques
 		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
 			return h.changeAll(ctx, m, found, func(t *timer.Timer) command {
 				at := min(max(m.When.For(t.ExecuteAt, from.received), timer.MinMillis), timer.MaxMillis)
-				return command{verb: event.VerbUpdate, patch: timer.Patch{ExecuteAt: &at}}
+				return command{verb: event.VerbUpdate, patch: timer.Patch{ExecuteAt: &at, Window: new(time.Duration(0))}}
 			})
 		})
 }

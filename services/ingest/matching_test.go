@@ -192,7 +192,7 @@ func TestRetry(t *testing.T) {
 		t.Errorf("hinted %+v (%v), want %+v", h, err, row)
 	}
 	if r := w.post("timers/retry", `{"timerId":"dead"}`).must(t, http.StatusConflict); r.field("error") != "TIMER_EXISTS" ||
-		r.field("message") != `timer "dead" in namespace "default" has status scheduled; only dead and parked timers can be retried` {
+		r.field("message") != `timer "dead" in namespace "default" has status scheduled; only finished and parked timers can be retried` {
 		t.Errorf("of a timer that is alive: %s", r.text)
 	}
 	if r := w.post("timers/retry", `{"timerId":"dead","ifGeneration":"7"}`).must(t, http.StatusConflict); r.field("error") != "GENERATION_CONFLICT" {

@@ -13,6 +13,7 @@ type metrics struct {
 	commands      *prometheus.CounterVec
 	lost          prometheus.Counter
 	overQuota     *prometheus.CounterVec
+	outboxRows    *prometheus.CounterVec
 }
 
 func newMetrics(registerer prometheus.Registerer, waiting func() int, backlog func() float64) *metrics {
@@ -38,6 +39,7 @@ func newMetrics(registerer prometheus.Registerer, waiting func() int, backlog fu
 		hints:         counters("hints_total", "Hints sent to schedulers, by result.", "result"),
 		commands:      counters("commands_total", "Topic commands answered, by result.", "result"),
 		overQuota:     counters("over_quota_total", "Creates refused because of a quota of their namespace, by quota.", "quota"),
+		outboxRows:    counters("outbox_rows_total", "Rows of the outbox answered, by result.", "result"),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "commands_lost_total",
 			Help: "Topic commands that the bus removed before they were applied.",
@@ -50,6 +52,27 @@ func newMetrics(registerer prometheus.Registerer, waiting func() int, backlog fu
 	depth := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: "queue_operations", Help: "Operations queued for the store.",
 	}, func() float64 { return float64(waiting()) })
-	registerer.MustRegister(m.requests, m.seconds, m.commitSizes, m.commitSeconds, m.hints, m.commands, m.lost, m.overQuota, left, depth)
+	registerer.MustRegister(m.requests, m.seconds, m.commitSizes, m.commitSeconds, m.hints, m.commands, m.lost, m.overQuota, m.outboxRows,
+		left, depth)
 	return m
+}
+
+// registerOutboxMetrics registers the gauges of the outbox.
+func (s *Service) registerOutboxMetrics() {
+	const namespace, subsystem = "timerbus", "ingest"
+	s.cfg.Registerer.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "outbox_oldest_seconds",
+			Help: "Age of the oldest row of the outbox; 0 without rows, NaN without an outbox or while its database does not respond.",
+		}, func() float64 { return s.outboxState.age(s.cfg.Clock()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "outbox_elected",
+			Help: "1 if this process applies the rows of the outbox.",
+		}, func() float64 {
+			if s.outboxState.elected.Load() {
+				return 1
+			}
+			return 0
+		}),
+	)
 }

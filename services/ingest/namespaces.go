@@ -13,6 +13,9 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"
 )
 
+// tokenURLField is the name of the setting in refusals of its URL.
+const tokenURLField = "callbackAuth.tokenUrl" //nolint:gosec // the name of a field
+
 // CreateNamespace implements api.ServerInterface.
 func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
 	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
@@ -23,7 +26,13 @@ func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
 		if err := from.require(access.Admin, c.Name); err != nil {
 			return answer{}, err
 		}
+		if err := h.checkURL(tokenURLField, c.TokenURL()); err != nil {
+			return answer{}, err
+		}
 		settings, err := c.Apply(store.DefaultSettings(), h.encryption(c.Name, from))
+		if err == nil {
+			err = h.checkURLs(nil, &settings.OnDone, &settings.OnDead)
+		}
 		if err != nil {
 			return answer{}, err
 		}
@@ -80,10 +89,9 @@ func (h *handler) GetNamespace(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// namespace reads a namespace in which the caller may do something from the store, because the directory's copy may be
-// older.
-func (h *handler) namespace(ctx context.Context, from origin, do access.Verb, name string) (store.Namespace, error) {
-	if err := from.require(do, name); err != nil {
+// namespace reads a namespace in which the caller has a right from the store, because the directory's copy may be older.
+func (h *handler) namespace(ctx context.Context, from origin, right access.Verb, name string) (store.Namespace, error) {
+	if err := from.require(right, name); err != nil {
 		return store.Namespace{}, err
 	}
 	ns, err := h.cfg.Store.GetNamespace(ctx, name)
@@ -127,6 +135,9 @@ func (h *handler) UpdateNamespace(w http.ResponseWriter, r *http.Request) {
 			return answer{}, err
 		}
 		ns, err := h.namespace(ctx, from, access.Admin, u.Name)
+		if err == nil {
+			err = h.checkURL(tokenURLField, u.TokenURL())
+		}
 		// Another node may write between the read and the write. Each conflict means that another write succeeded, so
 		// the loop ends; the end of ctx ends it in any case.
 		for err == nil {
@@ -136,7 +147,10 @@ func (h *handler) UpdateNamespace(w http.ResponseWriter, r *http.Request) {
 			if u.IfVersion != 0 && ns.Version != u.IfVersion {
 				return answer{}, versionConflict(&ns, u.IfVersion)
 			}
-			if ns.Settings, err = u.Apply(ns.Settings, h.encryption(ns.Name, from)); err != nil {
+			if ns.Settings, err = u.Apply(ns.Settings, h.encryption(ns.Name, from)); err == nil {
+				err = h.checkURLs(nil, &ns.Settings.OnDone, &ns.Settings.OnDead)
+			}
+			if err != nil {
 				return answer{}, err
 			}
 			ns.UpdatedAt = max(from.received, ns.UpdatedAt+1) // increases even if the clock was set back

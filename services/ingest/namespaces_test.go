@@ -35,6 +35,7 @@ func TestCreatingANamespaceAgain(t *testing.T) {
 		`{"name":"billing","settings":{"callbackTimeout":"11s"}}`:                                    "callbackTimeout",
 		`{"name":"billing","settings":{"retryPolicy":{"maxAttempts":3}}}`:                            "retryPolicy",
 		`{"name":"billing","settings":{"historyRetention":"48h"}}`:                                   "historyRetention",
+		`{"name":"billing","settings":{"keepPayload":"48h"}}`:                                        "keepPayload",
 		`{"name":"billing","settings":{"deadRetention":"48h"}}`:                                      "deadRetention",
 		`{"name":"billing","settings":{"headers":{"X-A":"2"}}}`:                                      "headers",
 		`{"name":"billing","settings":{"eventTopics":["bills.*"]}}`:                                  "eventTopics",

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func (h *handler) RetryTimer(w http.ResponseWriter, r *http.Request) {
 		case err == nil:
 			return answer{status: http.StatusOK, body: renderTimer(t), correlation: t.Correlation()}, nil
 		case errors.Is(err, store.ErrNotFound):
-			return answer{}, timerNotFound(ns.Name, b.ID)
+			return answer{}, h.notRearmed(ctx, &ns, b.ID, from.received)
 		case errors.Is(err, store.ErrConflict) && b.IfGeneration != 0 && t.Generation != b.IfGeneration:
 			return answer{}, generationConflict(t, b.IfGeneration)
 		case errors.Is(err, store.ErrConflict):
@@ -55,10 +56,25 @@ func (h *handler) RetryTimer(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
+// notRearmed returns why a timer that is neither live nor dead was not started again.
+func (s *Service) notRearmed(ctx context.Context, ns *store.Namespace, id string, now timer.Millis) error {
+	t, err := s.get(ctx, ns, id, now)
+	if err != nil || t.Status != timer.StatusDone {
+		return cmp.Or(err, error(timerNotFound(ns.Name, id)))
+	}
+	why := "its payload was not kept, because it was done before the setting keepPayload of the namespace was set"
+	if ns.Settings.KeepPayload == 0 {
+		why = `its payload is not kept: set keepPayload of the namespace, such as "7d", so that timers that are done later can be retried`
+	}
+	refused := timerNotFound(ns.Name, id)
+	refused.message = fmt.Sprintf("timer %q in namespace %q is done, and %s", id, ns.Name, why)
+	return refused
+}
+
 func timerAlive(t *timer.Timer) *refusal {
 	return &refusal{
 		status: http.StatusConflict, code: api.ErrorCodeTimerExists, details: presentState(t),
-		message: fmt.Sprintf("timer %q in namespace %q has status %s; only dead and parked timers can be retried",
+		message: fmt.Sprintf("timer %q in namespace %q has status %s; only finished and parked timers can be retried",
 			t.ID, t.Namespace, t.Status),
 	}
 }

@@ -3,7 +3,10 @@ package ingest
 import (
 	"encoding/json"
 	"slices"
+	"strings"
+	"time"
 
+	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -12,9 +15,10 @@ import (
 // Conversion of the domain types to the types of the API.
 
 func renderTimer(t *timer.Timer) api.Timer {
-	payload := json.RawMessage(t.Payload)
-	if t.Status == timer.StatusDone {
-		payload = nil // not all stores keep it
+	kept := t.Status != timer.StatusDone // not all stores keep the payload of a timer that is done
+	var payload json.RawMessage
+	if kept && !t.Request.Raw() {
+		payload = t.Payload
 	}
 	return api.Timer{
 		Namespace: t.Namespace, ID: t.ID, TimerID: t.ID, UUID: t.UUID.String(),
@@ -26,7 +30,27 @@ func renderTimer(t *timer.Timer) api.Timer {
 		Payload:     payload, CorrelationID: t.Correlation(), Generation: t.Generation.String(),
 		Attempts: int(t.Attempts), CreatedAt: instant(t.CreatedAt), UpdatedAt: instant(t.UpdatedAt),
 		LastStatusCode: t.LastStatus, LastError: t.LastError, Headers: t.Headers.Map(),
-		Topic: t.Topic, Key: t.EventKey,
+		Topic: t.Topic, Key: t.EventKey, Request: renderRequest(t, kept), Window: optionalDuration(t.Window),
+		ExpireAfter: optionalDuration(t.ExpireAfter), ExpiresAt: expiresAt(t), OnDone: t.OnDone, OnDead: t.OnDead,
+	}
+}
+
+// expiresAt returns the zero Instant if the timer does not expire.
+func expiresAt(t *timer.Timer) api.Instant {
+	if t.ExpireAfter == 0 {
+		return api.Instant{}
+	}
+	return instant(min(t.ExpiresAt(), timer.MaxMillis))
+}
+
+// renderRequest returns the zero request if the timer has the usual one.
+func renderRequest(t *timer.Timer, withBody bool) api.TimerRequest {
+	r := event.RequestOf(t, withBody)
+	if r == nil {
+		return api.TimerRequest{}
+	}
+	return api.TimerRequest{
+		Method: api.RequestMethod(r.Method), Body: r.Body, BodyBase64: r.BodyBase64, ContentType: r.ContentType, Reschedule: r.Reschedule,
 	}
 }
 
@@ -44,7 +68,7 @@ func renderEntry(e *store.HistoryEntry) api.HistoryEntry {
 		correlation = e.Ref.UUID.String()
 	}
 	return api.HistoryEntry{
-		Generation: e.Generation.String(), Attempt: int(e.Attempt), Outcome: api.HistoryEntryOutcome(e.Outcome),
+		Generation: e.Generation.String(), Attempt: int(e.Attempt), Outcome: api.HistoryEntryOutcome(e.Outcome.Reported(e.Error)),
 		CorrelationID: correlation, ExecuteAt: instant(e.ExecuteAt), NextAt: optionalInstant(e.NextAt),
 		StartedAt: instant(e.StartedAt), FinishedAt: instant(e.FinishedAt), StatusCode: e.StatusCode, Error: e.Error,
 	}
@@ -61,12 +85,16 @@ func renderNamespace(ns *store.Namespace, now timer.Millis) api.Namespace {
 			CallbackTimeoutSeconds: s.CallbackTimeout.Seconds(),
 			HistoryRetention:       timer.FormatDuration(s.HistoryRetention),
 			DeadRetention:          timer.FormatDuration(s.DeadRetention),
+			KeepPayload:            optionalDuration(s.KeepPayload),
 			Headers:                s.Headers.Map(),
 			FinalStatuses:          slices.Collect(s.FinalStatuses.All()),
 			Secrets:                renderSecrets(s.Secrets.Live(now)),
 			TLS:                    renderTLS(&s.TLS),
+			CallbackAuth:           renderAuth(&s.Auth),
 			EventTopics:            s.EventTopics.List(),
 			HostConcurrency:        s.HostConcurrency,
+			OnDone:                 s.OnDone,
+			OnDead:                 s.OnDead,
 			Quota: api.NamespaceQuota{
 				MaxPending: s.Quota.MaxPending, CreatesPerSecond: s.Quota.CreatesPerSecond, MaxPayloadBytes: s.Quota.MaxPayload,
 			},
@@ -89,7 +117,26 @@ func renderTLS(t *store.TLS) api.NamespaceTLS {
 	return api.NamespaceTLS{CA: t.CA, Certificate: t.Certificate}
 }
 
+// renderAuth omits the secret. It returns the zero value if there is no authentication.
+func renderAuth(a *store.CallbackAuth) api.CallbackAuth {
+	if a.Type == "" {
+		return api.CallbackAuth{}
+	}
+	return api.CallbackAuth{
+		Type: api.CallbackAuthType(a.Type), TokenURL: a.TokenURL, ClientID: a.ClientID, Scopes: strings.Fields(a.Scopes),
+		Audience: a.Audience, Username: a.Username,
+	}
+}
+
 func instant(m timer.Millis) api.Instant { return api.At(m.Time()) }
+
+// optionalDuration omits zero.
+func optionalDuration(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return timer.FormatDuration(d)
+}
 
 // optionalInstant omits the zero time.
 func optionalInstant(m timer.Millis) api.Instant {

@@ -8,26 +8,26 @@ import (
 	"github.com/timerbus/timerbus/pkg/api"
 )
 
-// require returns a refusal unless the caller may do something in a namespace.
-func (o *origin) require(do access.Verb, namespace string) error {
-	if o.caller.May(do, namespace) {
+// require returns a refusal unless the caller has a right in a namespace.
+func (o *origin) require(right access.Verb, namespace string) error {
+	if o.caller.May(right, namespace) {
 		return nil
 	}
-	return notAllowed(&o.caller, do, namespace, fmt.Sprintf("namespace %q", namespace))
+	return notAllowed(&o.caller, right, namespace, fmt.Sprintf("namespace %q", namespace))
 }
 
-// requireEverywhere returns a refusal unless the caller may do something that concerns all namespaces.
-func (o *origin) requireEverywhere(do access.Verb) error {
-	if o.caller.MayEverywhere(do) {
+// requireEverywhere returns a refusal unless the caller has a right in all namespaces.
+func (o *origin) requireEverywhere(right access.Verb) error {
+	if o.caller.MayEverywhere(right) {
 		return nil
 	}
-	return notAllowed(&o.caller, do, access.AllNamespaces, "all namespaces")
+	return notAllowed(&o.caller, right, access.AllNamespaces, "all namespaces")
 }
 
-func notAllowed(caller *access.Caller, do access.Verb, namespace, where string) *refusal {
+func notAllowed(caller *access.Caller, right access.Verb, namespace, where string) *refusal {
 	return &refusal{
 		status: http.StatusForbidden, code: api.ErrorCodeForbidden,
-		details: details{"caller": caller.Name, "verb": string(do), "namespace": namespace},
-		message: fmt.Sprintf("%s needs the right to %s in %s, and has %s", caller.Name, do, where, caller.Rights()),
+		details: details{"caller": caller.Name, "verb": string(right), "namespace": namespace},
+		message: fmt.Sprintf("%s needs the right to %s in %s, and has %s", caller.Name, right, where, caller.Rights()),
 	}
 }

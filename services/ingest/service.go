@@ -33,6 +33,7 @@ type Service struct {
 	settingsReads settingsReads
 	backlog       backlog
 	quotas        *quota.Limiter
+	outboxState   outboxState
 }
 
 // The states of a Service.
@@ -53,11 +54,13 @@ func New(cfg Config) (*Service, error) {
 	}
 	s.readiness = process.NewReadiness(cfg.Clock, cfg.ReadyTimeout, cfg.Logger, s.readinessChecks()...)
 	s.backlog.set(math.NaN())
+	s.outboxState.set(errOutboxStarting)
 	s.quotas = quota.New(quota.Config{
 		Count: cfg.Store.CountLive, Timeout: cfg.StoreTimeout,
 		Counted: func(err error) { s.recordResult("count timers for quotas", err) },
 	})
 	s.metrics = newMetrics(cfg.Registerer, func() int { return s.committer.Waiting() }, s.backlog.value)
+	s.registerOutboxMetrics()
 	s.hints = hints.New(hints.Config{
 		Bus: cfg.Bus, Outage: s.outage,
 		Queue: cfg.HintQueue, Batch: cfg.HintBatch, Timeout: cfg.StoreTimeout,
@@ -75,8 +78,8 @@ func New(cfg Config) (*Service, error) {
 	return s, nil
 }
 
-// Run commits the requests of Handler, applies topic commands, and refreshes the namespaces, until ctx ends or the bus
-// fails permanently. Then it accepts no more requests and commands, commits and answers the accepted ones, flushes the
+// Run commits the requests of Handler, applies topic commands and the rows of the outbox, and refreshes the namespaces, until
+// ctx ends or the bus fails permanently. Then it accepts no more requests and commands, commits and answers the accepted ones, flushes the
 // hints and returns. That takes at most one timeout of the store and one of the bus. A Service runs once.
 func (s *Service) Run(ctx context.Context) error {
 	if !s.state.CompareAndSwap(idle, running) {
@@ -89,6 +92,7 @@ func (s *Service) Run(ctx context.Context) error {
 
 	intake, ctx := errgroup.WithContext(ctx)
 	intake.Go(func() error { return s.consume(ctx) })
+	intake.Go(func() error { return s.consumeOutbox(ctx) })
 	intake.Go(func() error { s.refresh(ctx); return nil })
 	intake.Go(func() error { s.watchBacklog(ctx); return nil })
 	intake.Go(func() error { s.quotas.Run(ctx); return nil })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/event"
@@ -36,21 +37,45 @@ func (h *handler) DeleteTimer(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// apply commits one command.
+// RunTimerNow implements api.ServerInterface. It is an update of executeAt.
+func (h *handler) RunTimerNow(w http.ResponseWriter, r *http.Request) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
+		b, err := decode.ReadDelete(body) // a body with the same fields
+		if err != nil {
+			return answer{}, err
+		}
+		if err := from.requireCertain(); err != nil {
+			return answer{}, err
+		}
+		c := command{verb: event.VerbUpdate, ifGeneration: b.IfGeneration}
+		c.patch = timer.Patch{ExecuteAt: &from.received, Window: new(time.Duration(0))}
+		if err := h.resolveTimer(ctx, &c, b.Selection, from); err != nil {
+			return answer{}, err
+		}
+		return h.commit(ctx, &c, len(body))
+	})
+}
+
+// apply prepares and commits one command.
 func (h *handler) apply(ctx context.Context, verb event.Verb, body []byte, from origin) (answer, error) {
 	c, err := h.prepare(ctx, verb, body, from)
 	if err == nil {
-		err = h.withinQuota(&c)
+		err = h.useQuota(&c)
 	}
 	if err != nil {
 		return answer{}, err
 	}
+	return h.commit(ctx, &c, len(body))
+}
+
+// commit commits a command whose body has size bytes.
+func (h *handler) commit(ctx context.Context, c *command, size int) (answer, error) {
 	tracing.SetTimer(ctx, c.namespace.Name, c.id)
-	committed := h.submit(ctx, []commit.Item{{Op: c.op(h.cfg.Revisions.Next()), Size: len(body)}})[0]
+	committed := h.submit(ctx, []commit.Item{{Op: c.op(h.cfg.Revisions.Next()), Size: size}})[0]
 	if committed.Err != nil {
 		return answer{}, committed.Err
 	}
-	o, err := h.interpret(&c, &committed.Written, committed.After)
+	o, err := h.interpret(c, &committed.Written, committed.After)
 	if err != nil {
 		return answer{}, err
 	}
@@ -59,7 +84,7 @@ func (h *handler) apply(ctx context.Context, verb event.Verb, body []byte, from 
 		a.status = http.StatusAccepted
 	}
 	switch {
-	case verb != event.VerbDelete:
+	case c.verb != event.VerbDelete:
 		a.body = renderTimer(&o.timer)
 	case o.inTime:
 		a.status = http.StatusNoContent
@@ -109,6 +134,7 @@ func (h *handler) ListTimers(w http.ResponseWriter, r *http.Request) {
 		if list.Query.Namespace, err = h.lookup(ctx, from, access.Read, list.Namespace); err != nil {
 			return answer{}, err
 		}
+		list.Query.WithoutPayloads = list.Query.Status == timer.StatusDone // answers never contain them
 		return h.pageAnswer(ctx, list.Query.Limit, timer.MaxPayload, func() ([]byte, error) {
 			page, err := h.page(ctx, from.received, &list.Query)
 			if err != nil {

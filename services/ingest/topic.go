@@ -8,17 +8,44 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
+	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// session applies the commands of one partition in order. Commands that arrive during a batch form the next batch.
+// source is where the commands of a session come from.
+type source struct {
+	// name is the topic of their position in the store.
+	name      string
+	partition shard.Partition
+	// shown is the source in log lines.
+	shown string
+	parse func(d *bus.Delivery) (event.Command, error)
+	// place identifies a command with a position.
+	place    func(d *bus.Delivery) string
+	answered *prometheus.CounterVec
+}
+
+// commandTopic is a partition of the command topic.
+func (s *Service) commandTopic(p shard.Partition) source {
+	return source{
+		name: string(bus.Commands), partition: p, shown: fmt.Sprintf("partition %d", p),
+		parse: func(d *bus.Delivery) (event.Command, error) { return event.ParseCommand(d.Headers, d.Body) },
+		place: func(d *bus.Delivery) string {
+			return fmt.Sprintf("%s/%d/%d/%d", bus.Commands, p, d.Position.Epoch, d.Position.Offset)
+		},
+		answered: s.metrics.commands,
+	}
+}
+
+// session applies the commands of one source in order. Commands that arrive during a batch form the next batch.
 type session struct {
 	*Service
+	source
 
-	partition shard.Partition
 	// work is the context of calls. It outlives the context of the assignment, so that the running batch can be
 	// finished and acknowledged at an orderly handover. It ends at the latest when the bus has given back all
 	// partitions, because a session that failed is not closed.
@@ -33,7 +60,7 @@ type session struct {
 	gaps   []bus.Gap       // reported by the bus and not yet counted
 	failed error           // why the loop ended by itself
 
-	// position is up to where the store has applied the partition. known: it has been read. Only the loop uses both.
+	// position is up to where the store has applied the source. known: it has been read. Only the loop uses both.
 	position store.Position
 	known    bool
 	// truncated is set if the partition may have been truncated before the process started.
@@ -55,7 +82,7 @@ func (s *Service) consume(ctx context.Context) error {
 	defer stop()
 	open := func(_ context.Context, p shard.Partition) (bus.Session, error) {
 		t := &session{
-			Service: s, partition: p, truncated: truncated[int(p)],
+			Service: s, source: s.commandTopic(p), truncated: truncated[int(p)],
 			stopping: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
 		}
 		t.work, t.stop = context.WithCancel(work)
@@ -189,7 +216,7 @@ func (t *session) retryUntilDone(what string, try func(ctx context.Context) erro
 		backoff.WithMultiplier(2), backoff.WithMaxElapsedTime(0),
 		backoff.WithRandomizationFactor(0), // one partition has one owner, so no other process retries at the same time
 	)
-	operation := fmt.Sprintf("apply commands of partition %d (%s)", t.partition, what)
+	operation := fmt.Sprintf("apply commands of %s (%s)", t.shown, what)
 	for {
 		err := t.withTimeout(try)
 		switch {

@@ -311,6 +311,7 @@ func TestAnAnswerThatIsRefusedIsAloneRepeated(t *testing.T) {
 		thaw := w.frozen()
 		for _, id := range []string{"first", "a", "refuse-me", "b"} {
 			w.command(id, event.TypeCreate, `{"id":"`+id+`","executeIn":"1h"}`)
+			synctest.Wait() // the first command is a batch, and the other three are the next one
 		}
 		thaw()
 		time.Sleep(time.Minute)
@@ -363,6 +364,7 @@ func TestAnAnswerThatIsTooLargeIsDropped(t *testing.T) {
 				thaw := w.frozen()
 				for _, id := range []string{"first", "a", "too-large", "b"} {
 					w.command(id, event.TypeCreate, `{"id":"`+id+`","executeIn":"1h"}`)
+					synctest.Wait() // the first command is a batch, and the other three are the next one
 				}
 				thaw()
 				time.Sleep(time.Minute)

@@ -55,7 +55,7 @@ func (o *session) addClaims(c claims) {
 			continue
 		}
 		taken++
-		name := "" // if a refresh has removed the namespace from the directory
+		name := "" // it stays empty if the namespace is no longer in the directory
 		if ns := o.config.Directory.OfShard(claimed.Claim.Shard); ns != nil {
 			name = ns.Name
 		}
@@ -119,10 +119,11 @@ func (o *session) claimMissing() {
 				o.failed(opClaim, now, err)
 				return
 			}
-			o.succeeded(opClaim, now.Add(o.config.FloorEvery)) // claimMissing runs again then at the earliest
 			if ids := o.missing(now); len(ids) > 0 {
 				o.claimShards(ids)
+				return
 			}
+			o.succeeded(opClaim, now.Add(o.config.FloorEvery)) // the earliest time of the next claimMissing
 		}
 	})
 }
@@ -136,7 +137,7 @@ func (o *session) claimShards(ids []shard.ID) {
 				o.failed(opClaim, now, err)
 				return
 			}
-			o.succeeded(opClaim, now.Add(o.config.FloorEvery)) // claimMissing runs again then at the earliest
+			o.succeeded(opClaim, now.Add(o.config.FloorEvery)) // the earliest time of the next claimMissing
 			o.addClaims(got)
 		}
 	})
@@ -150,16 +151,17 @@ func (o *session) fenced(now timer.Millis, lost []shard.ID) {
 	deleted := 0
 	for _, id := range lost {
 		o.fencedAt[id] = now
-		// The directory may still have a namespace that was just removed with its claims. It has the mark, which is older.
+		// The directory may still contain a namespace that was removed from the store. Its DeletingSince is set, because a
+		// deletion sets it first.
 		if ns := o.config.Directory.OfShard(id); ns == nil || ns.Settings.DeletingSince != 0 {
 			deleted++
 		}
 	}
 	if deleted > 0 {
-		o.log.Info("shards given up: their namespaces were deleted", "shards", deleted)
+		o.log.Info("shards lost: their namespaces are deleted or being deleted", "shards", deleted)
 	}
 	if others := len(lost) - deleted; others > 0 {
 		o.metrics.fenced.Add(float64(others))
-		o.log.Warn("shards given up: another session has claimed them", "shards", others)
+		o.log.Warn("shards lost: another session has claimed them", "shards", others)
 	}
 }

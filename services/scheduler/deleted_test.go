@@ -27,7 +27,7 @@ func TestShardsOfADeletedNamespaceAreGivenUp(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		w.pass(time.Minute)
-		if err := w.store.DeleteNamespace(w.t.Context(), "gone", ns.Version); err != nil {
+		if err := w.store.DeleteNamespace(w.t.Context(), ns); err != nil {
 			w.t.Fatal(err)
 		}
 		w.pass(3 * time.Minute)
@@ -40,7 +40,7 @@ func TestShardsOfADeletedNamespaceAreGivenUp(t *testing.T) {
 				w.t.Errorf("shard %s of the deleted namespace was claimed again: %+v", state.Shard, state)
 			}
 		}
-		if given := log.Lines("their namespaces were deleted", "shards=1"); len(given) != partitions {
+		if given := log.Lines("their namespaces are deleted", "shards=1"); len(given) != partitions {
 			w.t.Errorf("%d sessions gave up their shard, want %d: %q", len(given), partitions, log.Lines())
 		}
 		w.namespace("gone")

@@ -12,7 +12,8 @@ import (
 	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
 )
 
-// minSweepDelay is the minimum interval before a sweep that a removed handover barrier or a new topic epoch requires.
+// minSweepDelay is the minimum time between the end of the last sweep and one that a removed handover barrier or a new topic
+// epoch requires.
 const minSweepDelay = 250 * time.Millisecond
 
 // String returns the name of an operation in logs and metrics.

@@ -1,4 +1,4 @@
-// The program dashboards writes the Grafana dashboards of deploy/grafana. Its argument is the folder.
+// Command dashboards writes the Grafana dashboards of deploy/grafana. Its argument is the folder.
 package main
 
 import (

@@ -54,12 +54,17 @@ ingest: {preStopSeconds: 0}
 podDisruptionBudget: {enabled: false}
 migrate: {enabled: false}
 `,
+	"tls": `
+existingSecret: timerbus
+tls: {existingSecret: serving, clientCA: ca.crt}
+serviceMonitor: {enabled: true}
+`,
 	"everything": `
 image: {repository: registry.example/timerbus, tag: v1.2.3, pullPolicy: Always}
 imagePullSecrets: [{name: registry}]
 fullnameOverride: timers
 existingSecret: secrets
-secretKeys: {store: STORE_URL, bus: BUS_URL, token: TOKEN, secretKey: SECRET_KEY}
+secretKeys: {store: STORE_URL, bus: BUS_URL, token: TOKEN, secretKey: SECRET_KEY, outbox: OUTBOX_URL}
 settings:
   partitions: 1024
   callback-allow: private,*.svc.cluster.local
@@ -193,6 +198,10 @@ func TestChartRenders(t *testing.T) {
 	wanted := map[string][]string{
 		"least": slices.Concat(deployments("demo-timerbus"), []string{"Job demo-timerbus-migrate"}, budgets("demo-timerbus"),
 			[]string{"Service demo-timerbus-ingest", "ServiceAccount demo-timerbus", "ServiceAccount demo-timerbus-migrate"}),
+		"tls": slices.Concat(deployments("demo-timerbus"), []string{"Job demo-timerbus-migrate"}, budgets("demo-timerbus"), []string{
+			"Service demo-timerbus-ingest", "Service demo-timerbus-metrics", "ServiceAccount demo-timerbus", "ServiceAccount demo-timerbus-migrate",
+			"ServiceMonitor demo-timerbus",
+		}),
 		"without a secret": slices.Concat(deployments("demo-timerbus"), []string{"Service demo-timerbus-ingest", "ServiceAccount timers"}),
 		"everything": slices.Concat(deployments("timers"), []string{"HorizontalPodAutoscaler timers-dispatcher", "Job timers-migrate"},
 			budgets("timers"), []string{"PrometheusRule timers", "Service timers-ingest", "Service timers-metrics", "ServiceMonitor timers"}),
@@ -453,8 +462,55 @@ TIMERBUS_NODE=
 `; got != want {
 		t.Errorf("scheduler's variables are\n%swant\n%s", got, want)
 	}
+	if got := variables(get[appsv1.Deployment](t, all, "Deployment timers-ingest").Spec.Template); !strings.Contains(got, "\nTIMERBUS_OUTBOX=secrets/OUTBOX_URL\n") {
+		t.Errorf("ingest's variables do not have the outbox:\n%s", got)
+	}
 	if got, want := variables(migrate), "TIMERBUS_STORE=secrets/STORE_URL\nSSL_CERT_FILE=/tls/ca.crt\nTIMERBUS_NODE=\n"; got != want {
 		t.Errorf("the migration's variables are\n%swant\n%s", got, want)
+	}
+}
+
+// TestChartTLS: with a Secret for TLS, the roles serve it, and the probes and Prometheus use it.
+func TestChartTLS(t *testing.T) {
+	r, err := render(t, loadChart(t), valueSets["tls"], "1.34.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := decode(t, r)
+	for _, role := range []string{"ingest", "scheduler", "dispatcher"} {
+		pod := get[appsv1.Deployment](t, all, "Deployment demo-timerbus-"+role).Spec.Template.Spec
+		c := pod.Containers[0]
+		for _, probe := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
+			if probe.HTTPGet.Scheme != corev1.URISchemeHTTPS {
+				t.Errorf("%s: probe of %s by %s", role, probe.HTTPGet.Path, probe.HTTPGet.Scheme)
+			}
+		}
+		files := map[string]string{}
+		for _, e := range c.Env {
+			if strings.HasPrefix(e.Name, "TIMERBUS_TLS_") {
+				files[e.Name] = e.Value
+			}
+		}
+		want := map[string]string{
+			"TIMERBUS_TLS_CERT": "/etc/timerbus/tls/tls.crt", "TIMERBUS_TLS_KEY": "/etc/timerbus/tls/tls.key",
+			"TIMERBUS_TLS_CLIENT_CA": "/etc/timerbus/tls/ca.crt",
+		}
+		if !maps.Equal(files, want) {
+			t.Errorf("%s: %v, want %v", role, files, want)
+		}
+		if pod.Volumes[0].Secret.SecretName != "serving" || c.VolumeMounts[0].MountPath != "/etc/timerbus/tls" || !c.VolumeMounts[0].ReadOnly {
+			t.Errorf("%s: volumes %v, mounted at %v", role, pod.Volumes, c.VolumeMounts)
+		}
+	}
+	if port := get[corev1.Service](t, all, "Service demo-timerbus-ingest").Spec.Ports[0]; *port.AppProtocol != "https" {
+		t.Errorf("the Service says %s", *port.AppProtocol)
+	}
+	e := get[monitoringv1.ServiceMonitor](t, all, "ServiceMonitor demo-timerbus").Spec.Endpoints[0]
+	if e.Scheme != "https" || e.TLSConfig.CA.Secret.Name != "serving" || *e.TLSConfig.ServerName != "demo-timerbus-ingest.timers.svc" {
+		t.Errorf("scraped by %v with %+v", e.Scheme, e.TLSConfig)
+	}
+	if migrate := get[batchv1.Job](t, all, "Job demo-timerbus-migrate").Spec.Template.Spec; len(migrate.Volumes) > 0 {
+		t.Errorf("the migration has volumes %v", migrate.Volumes)
 	}
 }
 
@@ -572,6 +628,9 @@ func TestChartRefuses(t *testing.T) {
 		"{existingSecret: s, pod: {topologySpreadConstraints: [{maxSkew: 1}]}}": "/pod/topologySpreadConstraints/0",
 		"{existingSecret: s, ingest: {pod: {nodeSelector: {a: true}}}}":         "/ingest/pod/nodeSelector",
 		"{existingSecret: s, serviceMonitor: {interval: 15}}":                   "/serviceMonitor/interval",
+		"{existingSecret: s, tls: {existingSecret: TLS}}":                       "/tls/existingSecret",
+		"{existingSecret: s, tls: {existingSecret: tls, clientCA: a/b}}":        "/tls/clientCA",
+		"{existingSecret: s, tls: {cert: tls.crt}}":                             "'cert' not allowed",
 		"{existingSecret: s, prometheusRule: {rules: []}}":                      "'rules' not allowed",
 	} {
 		if _, err := render(t, c, values, "1.34.0"); err == nil || !strings.Contains(err.Error(), want) {
@@ -621,9 +680,9 @@ func TestChartIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	elsewhere := []string{
-		"store", "bus", "token", "secret-key", "insecure", "listen", "drain-timeout", // the chart sets them by other values
+		"store", "bus", "token", "secret-key", "outbox", "insecure", "listen", "drain-timeout", // the chart sets them by other values
 		"data", "nats-listen", "nats-sync", // not settings of the roles
-		"tls-cert", "tls-key", "tls-client-ca", // the chart's probes use HTTP
+		"tls-cert", "tls-key", "tls-client-ca", // tls.existingSecret sets them
 		"node", // its default, the host's name, is the pod's name
 	}
 	settings := slices.Clone(elsewhere)

@@ -14,6 +14,7 @@
 // their Go modules. TIMERBUS_REQUIRE lists all needed servers; tests fail, instead of skipping, if a server in this list is
 // missing. For processes that testenv started itself, TIMERBUS_TESTENV is the address of a small server that kills, freezes and
 // restarts them (control.go). The address of kubernetes is the path of a kubeconfig.
+// PostgreSQL requires passwords only from members of the role with_password, which tests may create.
 // With Kafka, TIMERBUS_TEST_KAFKA_TOOLS is the class path of its console tools, and TIMERBUS_TEST_KAFKA_SASL is
 // USER:PASSWORD@HOST:PORT of the listener that requires authentication (KAFKA3 for kafka3). TIMERBUS_TEST_KAFKA_WIRES
 // lists ADVERTISED=LISTENER pairs: listeners of the broker that advertise a free address, where a test can listen and

@@ -115,6 +115,9 @@ func (s *site) startPostgres(ctx context.Context, bin string) (string, error) {
 	bin = filepath.Join(home, "bin")
 	data := filepath.Join(s.folder, "data")
 	err = s.once(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	if err == nil {
+		err = requirePasswords(filepath.Join(data, "pg_hba.conf"))
+	}
 	if err != nil {
 		return "", err
 	}
@@ -135,6 +138,15 @@ func (s *site) startPostgres(ctx context.Context, bin string) (string, error) {
 		return "", err
 	}
 	return postgresAddress("127.0.0.1:" + strconv.Itoa(port)), nil
+}
+
+// requirePasswords makes the server require passwords from members of the role with_password, which tests may create.
+func requirePasswords(hba string) error {
+	trust, err := os.ReadFile(hba)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(hba, append([]byte("host all +with_password all scram-sha-256\n"), trust...), 0o600) // keeps its owner
 }
 
 // postgresReady reads the status that the server writes for pg_ctl, line 8 of its pid file. It compares the pid,

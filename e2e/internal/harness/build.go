@@ -24,17 +24,18 @@ func Binary(ctx context.Context, root, folder string) (string, error) {
 		}
 		return path, nil
 	}
-	return Build(ctx, root, folder)
+	return Build(ctx, root, folder, Race())
 }
 
-// Build is Binary without TIMERBUS_BIN.
-func Build(ctx context.Context, root, folder string) (string, error) {
+// Build is Binary without TIMERBUS_BIN, with the race detector if race is set.
+func Build(ctx context.Context, root, folder string, race bool) (string, error) {
 	path := filepath.Join(folder, "timerbus")
 	args, cgo := []string{
 		"build", "-o", path, "-tags=grpcnotrace", "-gcflags=github.com/aws/...=-l", "-gcflags=google.golang.org/...=-l",
+		"-gcflags=github.com/twmb/franz-go/pkg/kmsg=-l",
 		"-ldflags=-s -w -X main.version=e2e -X main.commit=e2e",
 	}, "CGO_ENABLED=0"
-	if Race() {
+	if race {
 		args, cgo = append(args, "-race"), "CGO_ENABLED=1"
 	}
 	build := exec.CommandContext(ctx, "go", append(args, "./cmd/timerbus")...)

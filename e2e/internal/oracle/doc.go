@@ -6,6 +6,8 @@
 // Writes of one timer are made one after another. A write with unknown outcome counts as "perhaps"; the oracle then
 // checks only what must be true in both cases.
 //
-// It imports the standard library only. Read oracle.go (its input), judge.go (the checks of deliveries) and report.go
+// Of each outcome for which the timer has a URL, it also finds lost, second and unexpected follow-ups.
+//
+// It imports the standard library only. Read oracle.go (its input), judge.go (the checks of deliveries), followup.go and report.go
 // (outstanding deliveries, and the counts). The tests plant every kind of violation.
 package oracle

@@ -16,6 +16,8 @@ const (
 	Failed
 	// Again reschedules it to Delivery.NextAt.
 	Again
+	// Dead ends the timer without success.
+	Dead
 )
 
 // Delivery is one callback, or fired event, as it arrived.
@@ -73,12 +75,16 @@ func (o *Oracle) Answered(d *Delivery, v Verdict, next time.Time) {
 	if l := w.life(d.WebhookID); l != nil {
 		l.over = true
 		l.again = l.again || v == Again
+		if v != Again {
+			l.end = v
+		}
 	}
 	if v == Again {
 		w.asked[next.UnixMilli()] = true
 		o.horizon = latest(o.horizon, next)
 		return
 	}
+	w.end, w.endedBy, w.endedAt = v, d.WebhookID, d.At
 	if w.done {
 		return
 	}

@@ -21,6 +21,9 @@ type Oracle struct {
 	killed    time.Time
 	restarted time.Time
 	counts    Report
+	// followUps has the webhook-ids of the follow-ups of each outcome. unjudged are those that judgeFollowUps has not judged.
+	followUps map[outcome][]string
+	unjudged  []FollowUp
 }
 
 // history has all writes of one timer, in the order in which they were sent.
@@ -55,20 +58,26 @@ type Write struct {
 
 	lives []*life        // in the order of their first delivery
 	asked map[int64]bool // times of reschedules by answers, in Unix milliseconds
-	done  bool           // a delivery was answered as done
+	done  bool           // a delivery was answered as done or dead
+
+	urls    []Verdict // the outcomes for which the timer has a URL
+	end     Verdict   // Done or Dead, if done; endedBy is the webhook-id of the latest such delivery, endedAt when it was answered
+	endedBy string
+	endedAt time.Time
 }
 
 // life has the deliveries with one webhook-id.
 type life struct {
 	id       string
 	attempts map[int]bool
-	again    bool // an answer rescheduled it
-	over     bool // an answer ended it: done or again
+	again    bool    // an answer rescheduled it
+	over     bool    // an answer ended it: done, dead or again
+	end      Verdict // Done or Dead, if an answer ended it so
 }
 
 // New returns an empty oracle.
 func New() *Oracle {
-	return &Oracle{timers: map[string]*history{}, tokens: map[string]*Write{}}
+	return &Oracle{timers: map[string]*history{}, tokens: map[string]*Write{}, followUps: map[outcome][]string{}}
 }
 
 // Creating must be called before a create is sent.

@@ -40,7 +40,23 @@ type delivery struct {
 	unanswered bool
 }
 
+// expect is create with URLs for outcomes.
+func (s *story) expect(outcomes ...oracle.Verdict) {
+	s.Creating("t", "1", at(10)).Expects(outcomes...).Applied(true, at(0))
+}
+
+// followUp is a call of the URL for an outcome of the generation 1 of timer "t".
+func (s *story) followUp(outcome oracle.Verdict, changes ...func(*oracle.FollowUp)) {
+	f := &oracle.FollowUp{Timer: "t", Generation: "1", Outcome: outcome, WebhookID: "f_1", At: at(11)}
+	for _, change := range changes {
+		change(f)
+	}
+	s.FollowedUp(f)
+}
+
 func failed(d *delivery) { d.verdict = oracle.Failed }
+
+func dead(d *delivery) { d.verdict = oracle.Dead }
 
 func unanswered(d *delivery) { d.unanswered = true }
 
@@ -64,12 +80,14 @@ func again(seconds float64) func(*delivery) {
 func bad(r oracle.Report) oracle.Report {
 	return oracle.Report{
 		Lost: r.Lost, Early: r.Early, After: r.After, Wrong: r.Wrong, Unattributable: r.Unattributable,
-		Duplicates: r.Duplicates,
+		Duplicates: r.Duplicates, LostFollowUps: r.LostFollowUps, WrongFollowUps: r.WrongFollowUps,
+		RepeatedFollowUps: r.RepeatedFollowUps,
 	}
 }
 
 func same(a, b oracle.Report) bool {
-	return a.Lost == b.Lost && a.Early == b.Early && a.After == b.After && a.Wrong == b.Wrong &&
+	return a.LostFollowUps == b.LostFollowUps && a.WrongFollowUps == b.WrongFollowUps &&
+		a.RepeatedFollowUps == b.RepeatedFollowUps && a.Lost == b.Lost && a.Early == b.Early && a.After == b.After && a.Wrong == b.Wrong &&
 		a.Unattributable == b.Unattributable && a.Duplicates == b.Duplicates
 }
 
@@ -221,6 +239,76 @@ func TestEveryViolationIsCounted(t *testing.T) {
 				s.deliver(13.1, webhookID("u_2"), askedFor(13))
 			},
 			want: oracle.Report{Duplicates: 1},
+		},
+		"followed up":          {tell: func(s *story) { s.expect(oracle.Done); s.deliver(10.1); s.followUp(oracle.Done) }},
+		"dead and followed up": {tell: func(s *story) { s.expect(oracle.Dead); s.deliver(10.1, dead); s.followUp(oracle.Dead) }},
+		"done without a URL for that": {
+			tell: func(s *story) { s.expect(oracle.Dead); s.deliver(10.1) },
+		},
+		"lost follow-up": {
+			tell: func(s *story) { s.expect(oracle.Done); s.deliver(10.1) },
+			want: oracle.Report{LostFollowUps: 1},
+		},
+		"lost follow-up of a dead timer": {
+			tell: func(s *story) { s.expect(oracle.Done, oracle.Dead); s.deliver(10.1, dead) },
+			want: oracle.Report{LostFollowUps: 1},
+		},
+		"lost follow-up after a reschedule": {
+			tell: func(s *story) {
+				s.expect(oracle.Done)
+				s.deliver(10.1, again(12))
+				s.deliver(12.1, webhookID("u_2"), askedFor(12))
+			},
+			want: oracle.Report{LostFollowUps: 1},
+		},
+		"perhaps replaced before its end": {
+			tell: func(s *story) { s.expect(oracle.Done); s.deliver(10.1); s.Deleting("t") },
+		},
+		"repeated follow-up": {
+			tell: func(s *story) {
+				s.expect(oracle.Done)
+				s.deliver(10.1)
+				s.followUp(oracle.Done)
+				s.followUp(oracle.Done)
+			},
+			want: oracle.Report{RepeatedFollowUps: 1},
+		},
+		"two follow-ups": {
+			tell: func(s *story) {
+				s.expect(oracle.Done)
+				s.deliver(10.1)
+				s.followUp(oracle.Done)
+				s.followUp(oracle.Done, func(f *oracle.FollowUp) { f.WebhookID = "f_2" })
+			},
+			want: oracle.Report{WrongFollowUps: 1},
+		},
+		"follow-up without a URL": {
+			tell: func(s *story) { s.create(); s.deliver(10.1); s.followUp(oracle.Done) },
+			want: oracle.Report{WrongFollowUps: 1},
+		},
+		"follow-up of an attempt that failed": {
+			tell: func(s *story) {
+				s.expect(oracle.Done)
+				s.deliver(10.1, failed)
+				s.followUp(oracle.Done)
+				s.Deleting("t").Applied(false, at(11))
+			},
+			want: oracle.Report{WrongFollowUps: 1},
+		},
+		"follow-up of another outcome": {
+			tell: func(s *story) { s.expect(oracle.Done, oracle.Dead); s.deliver(10.1); s.followUp(oracle.Dead) },
+			want: oracle.Report{LostFollowUps: 1, WrongFollowUps: 1},
+		},
+		"follow-up of another generation": {
+			tell: func(s *story) {
+				s.expect(oracle.Done)
+				s.deliver(10.1)
+				s.followUp(oracle.Done, func(f *oracle.FollowUp) { f.Generation = "2" })
+			},
+			want: oracle.Report{LostFollowUps: 1, WrongFollowUps: 1},
+		},
+		"follow-up of a fired event that is heard later": {
+			tell: func(s *story) { s.expect(oracle.Done); s.followUp(oracle.Done); s.Report(at(10.9)); s.deliver(10.1) },
 		},
 		"doubled under another id": {
 			tell: func(s *story) { s.create(); s.deliver(10.1); s.deliver(10.4, webhookID("u_2")) },

@@ -12,9 +12,13 @@ type Report struct {
 	Created, Updated           int // acknowledged
 	DeletedInTime, DeletedLate int
 	Deliveries                 int // callbacks, including further attempts and duplicates
-	Fired                      int // writes whose delivery was answered as done
+	Fired                      int // writes whose delivery was answered as done or dead
+
+	// FollowUps counts the outcomes with a follow-up, RepeatedFollowUps the deliveries after the first, which have its webhook-id.
+	FollowUps, RepeatedFollowUps int
 
 	Lost, Early, After, Wrong, Unattributable int // violations
+	LostFollowUps, WrongFollowUps             int // violations
 
 	// Duplicates have the webhook-id of the delivery that they repeat.
 	Duplicates int
@@ -41,14 +45,17 @@ type Round struct {
 }
 
 // Bad returns the number of violations.
-func (r *Report) Bad() int { return r.Lost + r.Early + r.After + r.Wrong + r.Unattributable }
+func (r *Report) Bad() int {
+	return r.Lost + r.Early + r.After + r.Wrong + r.Unattributable + r.LostFollowUps + r.WrongFollowUps
+}
 
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "created %d, updated %d, fired %d, deleted in time %d (late %d), lost %d, early %d, "+
-		"after delete or update %d, wrong %d, duplicates %d (not attributable %d), recovered %d within %.1f s, lateness up to %d ms; since the last fault began: %d first attempts, up to %.1f s late, duplicates %d",
+		"after delete or update %d, wrong %d, duplicates %d (not attributable %d), follow-ups %d, lost %d, wrong %d, repeated %d, recovered %d within %.1f s, lateness up to %d ms; since the last fault began: %d first attempts, up to %.1f s late, duplicates %d",
 		r.Created, r.Updated, r.Fired, r.DeletedInTime, r.DeletedLate, r.Lost, r.Early,
-		r.After, r.Wrong, r.Duplicates, r.Unattributable, r.Recovered, r.MaxRecovery.Seconds(), r.MaxLateness.Milliseconds(),
+		r.After, r.Wrong, r.Duplicates, r.Unattributable,
+		r.FollowUps, r.LostFollowUps, r.WrongFollowUps, r.RepeatedFollowUps, r.Recovered, r.MaxRecovery.Seconds(), r.MaxLateness.Milliseconds(),
 		r.Round.First, r.Round.MaxLateness.Seconds(), r.Round.Duplicates)
 	for _, v := range r.Violations {
 		b.WriteString("\n  ")
@@ -63,9 +70,11 @@ type Debt struct {
 	Token string // of the latest write that is known to be applied
 	// DueAt is the latest time at which it may be due; for a rescheduled timer, the last requested time.
 	DueAt time.Time
+	// FollowUp: the delivery was answered, and its follow-up is owed since DueAt.
+	FollowUp bool
 }
 
-// Owed lists the deliveries that must still arrive, at any time.
+// Owed lists the deliveries and follow-ups that must still arrive, at any time.
 func (o *Oracle) Owed() []Debt {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -88,6 +97,9 @@ func (h *history) debt() (Debt, bool) {
 	for _, w := range slices.Backward(h.writes) {
 		if w.state == refused {
 			continue
+		}
+		if w.done && d.DueAt.IsZero() { // no later write may have replaced the state that ended
+			return w.followUpDebt()
 		}
 		if w.remove || w.done {
 			return d, false
@@ -129,16 +141,23 @@ func (o *Oracle) Report(overdue time.Time) Report {
 	debts := o.Owed()
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.judgeFollowUps(overdue)
 	r := o.counts
 	r.Violations = append([]string(nil), r.Violations...)
 	for _, d := range debts {
 		if d.DueAt.After(overdue) {
 			continue
 		}
-		r.Lost++
+		what := "was never delivered"
+		if d.FollowUp {
+			r.LostFollowUps++
+			what = "has ended, and its follow-up was never delivered"
+		} else {
+			r.Lost++
+		}
 		if len(r.Violations) < maxKept {
-			r.Violations = append(r.Violations, fmt.Sprintf("timer %s, token %s, due at %s, was never delivered",
-				d.Timer, d.Token, d.DueAt.UTC().Format(time.StampMilli)))
+			r.Violations = append(r.Violations, fmt.Sprintf("timer %s, token %s, due at %s, %s",
+				d.Timer, d.Token, d.DueAt.UTC().Format(time.StampMilli), what))
 		}
 	}
 	return r

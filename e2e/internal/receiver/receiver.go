@@ -150,6 +150,15 @@ func (r *Receiver) Await(ctx context.Context, namespace, id string, n int) ([]Ca
 	return calls, nil
 }
 
+// AwaitMatch waits for the first call that matches.
+func (r *Receiver) AwaitMatch(ctx context.Context, match func(Call) bool) (Call, error) {
+	calls, err := r.calls.Await(ctx, 1, match)
+	if err != nil {
+		return Call{}, err
+	}
+	return calls[0], nil
+}
+
 func (r *Receiver) serve(w http.ResponseWriter, request *http.Request) {
 	c := Call{At: time.Now(), WebhookID: request.Header.Get("Webhook-Id"), Header: request.Header}
 	var err error

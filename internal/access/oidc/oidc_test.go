@@ -211,6 +211,10 @@ func TestProviderDoesNotAnswer(t *testing.T) {
 		t.Helper()
 		_, err := v(t.Context(), p.token(nil))
 		var denied *access.DeniedError
+		// go-oidc may use the answer of a request that ended just before the provider stopped.
+		for begun := time.Now(); errors.As(err, &denied) && time.Since(begun) < 10*time.Second; {
+			_, err = v(t.Context(), p.token(nil))
+		}
 		if err == nil || errors.As(err, &denied) || !strings.Contains(err.Error(), p.URL) {
 			t.Errorf("%s: %v; want an error that names the provider", when, err)
 		}

@@ -46,7 +46,8 @@ type Slot struct {
 type Attempt struct {
 	store.HistoryEntry
 
-	// Timer has the payload only if the timer is dead, because only dead timers can be started again.
+	// Timer has the payload if the timer is dead. If the timer is done and its payload is kept, an absent payload is empty and
+	// not nil (KeptPayload).
 	Timer     timer.Timer
 	UpdatedAt timer.Millis
 	ExpiresAt timer.Millis
@@ -166,10 +167,13 @@ func (s *Slot) delete(op *store.Delete) store.Written {
 func (s *Slot) Rearm(now timer.Millis, item *store.Rearm) store.Written {
 	var t timer.Timer
 	switch {
-	case s.Is == nil && (s.Ended == nil || s.Ended.Status != timer.StatusDead):
+	case s.Is == nil && (s.Ended == nil || s.Ended.Status != timer.StatusDead && s.Ended.Payload == nil):
 		return store.Written{Err: fmt.Errorf("rearm timer %s: %w", item.Ref.UUID, store.ErrNotFound)}
 	case s.Is == nil:
 		t = clone(s.Ended)
+		if len(t.Payload) == 0 {
+			t.Payload = nil
+		}
 	case s.Is.Timer.Status != timer.StatusParked:
 		t = clone(&s.Is.Timer)
 		return store.Written{Timer: t, Err: fmt.Errorf("rearm timer %s: it is %s: %w", item.Ref.UUID, t.Status, store.ErrConflict)}
@@ -318,6 +322,24 @@ func AttemptOf(now timer.Millis, f *store.Finish) *Attempt {
 	return a
 }
 
+// KeptPayload returns the payload that history keeps after an outcome. In history, nil is a payload that is not kept. So an
+// absent payload of a done timer that is kept is empty.
+func KeptPayload(f *store.Finish, payload []byte) []byte {
+	switch {
+	case f.Kind == store.FinishDead:
+		return payload
+	case KeepsPayload(f) && payload == nil:
+		return []byte{}
+	case KeepsPayload(f):
+		return payload
+	default:
+		return nil
+	}
+}
+
+// KeepsPayload reports whether an outcome is that of a done timer whose payload is kept.
+func KeepsPayload(f *store.Finish) bool { return f.Kind == store.FinishDone && f.Record.KeepPayload }
+
 func (s *Slot) record(now timer.Millis, f *store.Finish) {
 	t := s.Is.Timer
 	key := attemptKey{t.Generation, f.Record.Attempt}
@@ -327,9 +349,7 @@ func (s *Slot) record(now timer.Millis, f *store.Finish) {
 	a := AttemptOf(now, f)
 	a.Generation, a.Timer = t.Generation, t
 	a.Recent = ends(f.Kind) && t.UpdatedAt > f.Record.FinishedAt.Add(-store.EndMargin)
-	if f.Kind != store.FinishDead {
-		a.Timer.Payload = nil
-	}
+	a.Timer.Payload = KeptPayload(f, t.Payload)
 	if s.attempts == nil {
 		s.attempts = map[attemptKey]*Attempt{}
 	}

@@ -78,7 +78,9 @@ type Statements struct {
 
 	selectAPIKeys, selectAPIKey, insertAPIKey, updateAPIKey, deleteAPIKey *Statement
 
-	live, end, history, countLive *Statement
+	live, end, history, countLive, dueKeys *Statement
+	// keyShards is how many shards dueKeys reads.
+	keyShards int
 
 	inspect, parkedOutbox, deadOutbox, position, insertCluster, selectCluster *Statement
 }

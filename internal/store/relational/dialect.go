@@ -46,6 +46,8 @@ type Dialect struct {
 	// Lookup joins the rows of a table that match a condition to each row of the tables before it, in the order of those
 	// rows. It begins with the kind of join.
 	Lookup func(columns, table, condition string) string
+	// Lateral is set if the condition of Lookup may have ORDER BY and LIMIT, which apply to each row of the tables before it.
+	Lateral bool
 	// All follows ORDER BY in a subquery whose order the statement needs.
 	All string
 	// InShards is the condition after a column that the shard is one of @shards.
@@ -115,7 +117,7 @@ func (d *Dialect) columns(prefix, status, attempts, starts, executed, code, text
 	with := func(columns ...string) string { return prefix + strings.Join(columns, ", "+prefix) }
 	return with(d.Shard, d.UUID, "namespace", "timer_id", "execute_at", "deliver", "callback_url", d.Timeout, "retry_policy",
 		"payload", "correlation_id", status, "due_at", "revision", "generation") + ", " + attempts + ", " + starts + ", " +
-		with("created_at", "updated_at", executed, code, text, "headers", "topic", "event_key")
+		with("created_at", "updated_at", executed, code, text, "headers", "topic", "event_key", "options")
 }
 
 // compare compares columns with the parameters of a position: @from_… or @upto_…. operator is > or <=.

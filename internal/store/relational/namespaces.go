@@ -15,7 +15,8 @@ import (
 const (
 	fixedColumns    = "name, shard_base, shard_count, created_at"
 	settingsColumns = "retry_policy, callback_timeout_ns, history_retention_ns, dead_retention_ns, headers, final_statuses, secrets, " +
-		"tls_ca, tls_certificate, tls_key, event_topics, host_concurrency, max_pending, creates_per_second, max_payload, deleting_since"
+		"tls_ca, tls_certificate, tls_key, callback_auth, event_topics, host_concurrency, max_pending, creates_per_second, max_payload, " +
+		"deleting_since, on_done, on_dead, keep_payload_ns"
 	namespaceColumns = fixedColumns + ", " + settingsColumns + ", version, updated_at"
 )
 
@@ -30,7 +31,8 @@ func (s *Statements) addNamespaces(d *Dialect, prepare func(name, sql string) *S
 	s.nextBase = prepare("next_base", "SELECT max(b.upto) FROM (SELECT coalesce(max(shard_base + shard_count), 0) AS upto "+
 		"FROM namespaces UNION ALL SELECT upto FROM removed_blocks) b")
 	s.keepBlock = prepare("keep_block", "UPDATE removed_blocks SET upto = @end WHERE upto < @end")
-	s.deleteNamespace = prepare("delete_namespace", "DELETE FROM namespaces WHERE name = @name AND version = @version")
+	s.deleteNamespace = prepare("delete_namespace",
+		"DELETE FROM namespaces WHERE name = @name AND version = @version AND shard_base = @base")
 	for i, table := range d.Claims {
 		s.deleteClaims = append(s.deleteClaims, prepare(fmt.Sprint("delete_claims_", i+1),
 			"DELETE FROM "+table+" WHERE "+d.ClaimShard+" >= @base AND "+d.ClaimShard+" < @end"))
@@ -42,7 +44,7 @@ func (s *Statements) addNamespaces(d *Dialect, prepare func(name, sql string) *S
 		settings = append(settings, column+" = @"+column)
 	}
 	s.updateNamespace = prepare("update_namespace", "UPDATE namespaces SET "+strings.Join(settings, ", ")+
-		", updated_at = @updated_at, version = version + 1 WHERE name = @name AND version = @version")
+		", updated_at = @updated_at, version = version + 1 WHERE name = @name AND version = @version AND shard_base = @shard_base")
 }
 
 // CreateNamespace implements store.Namespaces.
@@ -146,13 +148,13 @@ func (c *Core) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.N
 }
 
 // DeleteNamespace implements store.Namespaces.
-func (c *Core) DeleteNamespace(ctx context.Context, name string, version int64) error {
-	op := fmt.Sprintf("delete namespace %q", name)
+func (c *Core) DeleteNamespace(ctx context.Context, ns store.Namespace) error {
+	op := fmt.Sprintf("delete namespace %q", ns.Name)
 	var refused error
 	err := c.db.Write(ctx, op, func(run Run) error {
 		refused = nil
 		var present []store.Namespace
-		calls := []Call{c.readNamespace(name, &present)}
+		calls := []Call{c.readNamespace(ns.Name, &present)}
 		if lock := c.statements.lockNamespaces; lock != nil {
 			calls = append([]Call{{Statement: lock}}, calls...)
 		}
@@ -163,13 +165,13 @@ func (c *Core) DeleteNamespace(ctx context.Context, name string, version int64) 
 		case len(present) == 0:
 			refused = store.ErrNotFound
 			return nil
-		case present[0].Version != version:
-			refused = fmt.Errorf("version %d: %w", present[0].Version, store.ErrConflict)
+		case present[0].Version != ns.Version || present[0].Shards.Base != ns.Shards.Base:
+			refused = fmt.Errorf("version %d with the shards %v: %w", present[0].Version, present[0].Shards, store.ErrConflict)
 			return nil
 		}
 		block := present[0].Shards
 		values := Values{
-			"name": name, "version": version, "base": int64(block.Base), "end": int64(block.Base) + int64(block.Count),
+			"name": ns.Name, "version": ns.Version, "base": int64(block.Base), "end": int64(block.Base) + int64(block.Count),
 		}
 		calls = []Call{{Statement: c.statements.keepBlock, Values: values}}
 		for _, claims := range c.statements.deleteClaims {
@@ -197,10 +199,13 @@ func namespaceValues(ns *store.Namespace) Values {
 		"history_retention_ns": int64(s.HistoryRetention), "dead_retention_ns": int64(s.DeadRetention),
 		"headers": orNull(string(s.Headers)), "final_statuses": orNull(s.FinalStatuses.String()), "secrets": orNull(s.Secrets.String()),
 		"tls_ca": orNull(s.TLS.CA), "tls_certificate": orNull(s.TLS.Certificate), "tls_key": orNull(s.TLS.EncryptedKey),
-		"event_topics": orNull(string(s.EventTopics)), "host_concurrency": int64(s.HostConcurrency),
+		"callback_auth": orNull(s.Auth.String()),
+		"event_topics":  orNull(string(s.EventTopics)), "host_concurrency": int64(s.HostConcurrency),
 		"max_pending": int64(s.Quota.MaxPending), "creates_per_second": int64(s.Quota.CreatesPerSecond),
 		"max_payload": int64(s.Quota.MaxPayload), "deleting_since": int64(s.DeletingSince),
-		"version": ns.Version, "updated_at": ns.UpdatedAt,
+		"on_done": orNull(s.OnDone), "on_dead": orNull(s.OnDead),
+		"keep_payload_ns": int64(s.KeepPayload),
+		"version":         ns.Version, "updated_at": ns.UpdatedAt,
 	}
 }
 
@@ -218,11 +223,12 @@ func (c *Core) readNamespace(name string, into *[]store.Namespace) Call {
 func scanNamespace(r Row, last *policies) (store.Namespace, error) {
 	var ns store.Namespace
 	var base, count, concurrency, pending, creates, payload, deleting int64
-	var policy, statuses, secrets string
+	var policy, statuses, secrets, auth string
 	s := &ns.Settings
 	err := r.Scan(&ns.Name, &base, &count, &ns.CreatedAt, &policy, (*int64)(&s.CallbackTimeout), (*int64)(&s.HistoryRetention),
 		(*int64)(&s.DeadRetention), (*string)(&s.Headers), &statuses, &secrets, &s.TLS.CA, &s.TLS.Certificate, &s.TLS.EncryptedKey,
-		(*string)(&s.EventTopics), &concurrency, &pending, &creates, &payload, &deleting, &ns.Version, &ns.UpdatedAt)
+		&auth, (*string)(&s.EventTopics), &concurrency, &pending, &creates, &payload, &deleting, &s.OnDone, &s.OnDead,
+		(*int64)(&s.KeepPayload), &ns.Version, &ns.UpdatedAt)
 	if err != nil {
 		return ns, err
 	}
@@ -234,6 +240,9 @@ func scanNamespace(r Row, last *policies) (store.Namespace, error) {
 	}
 	if err == nil {
 		s.Secrets, err = store.ParseSecrets(secrets)
+	}
+	if err == nil {
+		s.Auth, err = store.ParseCallbackAuth(auth)
 	}
 	if err != nil {
 		return ns, fmt.Errorf("namespace %q: %w", ns.Name, err)

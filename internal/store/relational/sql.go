@@ -33,12 +33,12 @@ func (r SQLRow) Timer(dest ...any) (timer.Timer, shard.ID, error) {
 	var t timer.Timer
 	var id, timeout, attempts, starts, lastStatus int64 // scanning into int64 is cheaper than into other integer types
 	var policy string
-	var correlation, headers, topic, key sql.NullString
+	var correlation, headers, topic, key, options sql.NullString
 	dest = append(dest,
 		&id, (*UUIDColumn)(&t.UUID), &t.Namespace, &t.ID, &t.ExecuteAt, (*string)(&t.Deliver), &t.CallbackURL,
-		&timeout, &policy, &t.Payload, &correlation, (*string)(&t.Status), &t.DueAt, &t.Revision,
+		&timeout, &policy, (*payloadColumn)(&t.Payload), &correlation, (*string)(&t.Status), &t.DueAt, &t.Revision,
 		&t.Generation, &attempts, &starts, &t.CreatedAt, &t.UpdatedAt, &t.ExecutedAt, &lastStatus, &t.LastError, &headers,
-		&topic, &key, &t.PlannedAt)
+		&topic, &key, &options, &t.PlannedAt)
 	if err := r.Rows.Scan(dest...); err != nil {
 		return timer.Timer{}, 0, err
 	}
@@ -50,8 +50,26 @@ func (r SQLRow) Timer(dest ...any) (timer.Timer, shard.ID, error) {
 	t.Starts = int(starts)
 	t.LastStatus = int(lastStatus)
 	var err error
-	t.Retry, err = r.Policies.Parse(policy)
+	if t.Retry, err = r.Policies.Parse(policy); err == nil {
+		err = engine.ParseOptions(options.String, &t.Spec)
+	}
 	return t, shard.ID(id), err
+}
+
+// payloadColumn scans a payload. Empty ones are not nil, because they differ from NULL in history. Drivers may return both as nil.
+type payloadColumn []byte
+
+// Scan implements sql.Scanner.
+func (p *payloadColumn) Scan(src any) error {
+	switch v := src.(type) {
+	case nil:
+		*p = nil
+	case []byte:
+		*p = append(make([]byte, 0, len(v)), v...)
+	default:
+		return fmt.Errorf("the payload is a %T", src)
+	}
+	return nil
 }
 
 // SQLArgument converts a value of Values for database/sql: a uuid to 16 bytes, and shards to a JSON list.

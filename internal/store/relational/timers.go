@@ -11,6 +11,10 @@ import (
 func (s *Statements) addTimers(d *Dialect, prepare func(name, sql string) *Statement) {
 	s.countLive = prepare("count_namespace", "SELECT count(*) FROM (SELECT 1 AS one FROM timers t WHERE t."+d.Shard+
 		" >= @base AND t."+d.Shard+" < @end LIMIT @limit) AS counted")
+	s.dueKeys, s.keyShards = prepare("due_keys", d.dueKeys()), 1
+	if d.Lateral {
+		s.keyShards = lateralShards
+	}
 	// The last final outcome, and all outcomes. Both sort the history of one timer only.
 	ofTimer := " FROM " + d.History + " h WHERE h." + d.Shard + " = @shard AND h." + d.UUID + " = @uuid AND " + d.Unexpired
 	const newestFirst = " ORDER BY h.finished_at DESC, h.attempt DESC, h.generation DESC LIMIT "

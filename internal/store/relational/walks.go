@@ -102,6 +102,9 @@ func (*Core) ListFilters() store.Filters { return store.AllFilters() }
 // List implements store.Timers: by (shard, uuid), finished ones also by (generation, attempt).
 func (c *Core) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
 	op := fmt.Sprintf("list timers of %q", q.Namespace.Name)
+	if q.InDueOrder {
+		return c.listInDueOrder(ctx, op, &q)
+	}
 	from, err := c.cursors.Start(&q)
 	if err != nil {
 		return store.Page{}, fmt.Errorf("%s: %w: %w", op, store.ErrInvalid, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"sync"
 	"time"
 
@@ -39,7 +40,10 @@ type Bus struct {
 	commitFailures *prometheus.CounterVec
 }
 
-var _ bus.Bus = (*Bus)(nil)
+var (
+	_ bus.Bus         = (*Bus)(nil)
+	_ bus.Credentials = (*Bus)(nil)
+)
 
 // Connect connects and creates missing topics. ctx bounds only this call.
 func Connect(ctx context.Context, opts Options) (*Bus, error) {
@@ -94,6 +98,10 @@ func (b *Bus) prepare(ctx context.Context) error {
 	}
 	return retryTransient(ctx, connectRetryFor, func(ctx context.Context) error { return b.identify(ctx, topics...) })
 }
+
+// SetCredentials implements bus.Credentials. A connection on which the broker requires a new authentication
+// (connections.max.reauth.ms) uses them, too.
+func (b *Bus) SetCredentials(user *url.Userinfo) { b.opts.credentials.Store(user) }
 
 // Partitions implements bus.Bus.
 func (b *Bus) Partitions() int { return b.opts.Partitions }

@@ -183,9 +183,10 @@ func TestConnectSaysWhatIsWrong(t *testing.T) {
 		"user with a token": {func(o *kafkabus.Options) {
 			o.SASL = kafkabus.Credentials{Mechanism: "oauthbearer", TokenFile: "/token", User: "me"}
 		}, []string{"OAUTHBEARER", "token file"}},
-		"token without file": {func(o *kafkabus.Options) { o.SASL.Mechanism = "OAUTHBEARER" }, []string{`token file ""`}},
-		"missing topics":     {func(o *kafkabus.Options) { o.NoCreate = true }, []string{"missing", ".commands", ".incarnations"}},
-		"too many replicas":  {func(o *kafkabus.Options) { o.Replicas = 3 }, []string{"create topic", "3 replicas", "INVALID_REPLICATION_FACTOR"}},
+		"token without file":      {func(o *kafkabus.Options) { o.SASL.Mechanism = "OAUTHBEARER" }, []string{`token file ""`}},
+		"AWS without credentials": {func(o *kafkabus.Options) { o.SASL.Mechanism = "AWS_MSK_IAM" }, []string{"Credentials.AWS"}},
+		"missing topics":          {func(o *kafkabus.Options) { o.NoCreate = true }, []string{"missing", ".commands", ".incarnations"}},
+		"too many replicas":       {func(o *kafkabus.Options) { o.Replicas = 3 }, []string{"create topic", "3 replicas", "INVALID_REPLICATION_FACTOR"}},
 		"wrong password": {func(o *kafkabus.Options) {
 			o.Brokers = secured.ListenAddrs()
 			o.SASL = kafkabus.Credentials{Mechanism: "PLAIN", User: "me", Password: "wrong"}

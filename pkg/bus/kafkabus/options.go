@@ -7,13 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/aws"
 	"github.com/twmb/franz-go/pkg/sasl/oauth"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
@@ -92,22 +95,35 @@ type Options struct {
 	ackWait time.Duration
 
 	clientLog *clientLog // set by complete
+	// credentials replace the user and password of SASL; they contain nil until SetCredentials. Set by complete.
+	credentials *atomic.Pointer[url.Userinfo]
 }
 
 // Credentials are for SASL. The zero value disables SASL.
 type Credentials struct {
-	// Mechanism is PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER.
+	// Mechanism is PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or AWS_MSK_IAM.
 	Mechanism      string
 	User, Password string
 	// TokenFile has the token of OAUTHBEARER. It is read at each authentication, so that another program can renew it.
 	TokenFile string
+	// AWS returns the credentials of AWS_MSK_IAM. It is called at each authentication. The region is in the broker's name, or in
+	// the environment variable AWS_REGION.
+	AWS func(ctx context.Context) (AWSCredentials, error)
 }
 
-func (c Credentials) mechanism() (sasl.Mechanism, error) {
+// AWSCredentials are credentials of AWS. SessionToken is empty for those that do not expire.
+type AWSCredentials struct{ AccessKeyID, SecretAccessKey, SessionToken string }
+
+// mechanism returns the SASL mechanism, which reads the user and password at each connection; nil without credentials.
+func (o *Options) mechanism() (sasl.Mechanism, error) {
+	c := o.SASL
 	name := strings.ToUpper(c.Mechanism)
 	if (name == "OAUTHBEARER") != (c.TokenFile != "") {
 		return nil, fmt.Errorf("kafkabus: SASL mechanism %q with token file %q: want OAUTHBEARER and a file, or neither",
 			c.Mechanism, c.TokenFile)
+	}
+	if (name == iam) != (c.AWS != nil) {
+		return nil, errors.New("kafkabus: want Credentials.AWS with the SASL mechanism " + iam + ", and without any other")
 	}
 	switch name {
 	case "":
@@ -116,19 +132,54 @@ func (c Credentials) mechanism() (sasl.Mechanism, error) {
 		}
 		return nil, nil //nolint:nilnil // missing credentials are no error
 	case "PLAIN":
-		return plain.Auth{User: c.User, Pass: c.Password}.AsMechanism(), nil
+		return plain.Plain(func(context.Context) (plain.Auth, error) {
+			user, password := o.user()
+			return plain.Auth{User: user, Pass: password}, nil
+		}), nil
 	case "SCRAM-SHA-256":
-		return scram.Auth{User: c.User, Pass: c.Password}.AsSha256Mechanism(), nil
+		return scram.Sha256(o.scram), nil
 	case "SCRAM-SHA-512":
-		return scram.Auth{User: c.User, Pass: c.Password}.AsSha512Mechanism(), nil
+		return scram.Sha512(o.scram), nil
 	case "OAUTHBEARER":
 		if c.User != "" || c.Password != "" {
 			return nil, errors.New("kafkabus: a user or password with OAUTHBEARER, which has a token file")
 		}
 		return bearer{oauth.Oauth(c.token)}, nil
+	case iam:
+		if c.User != "" || c.Password != "" {
+			return nil, errors.New("kafkabus: a user or password with " + iam + ", which has credentials of AWS")
+		}
+		return aws.ManagedStreamingIAM(c.signer), nil
 	default:
-		return nil, fmt.Errorf("kafkabus: SASL mechanism %q: want PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER", c.Mechanism)
+		return nil, fmt.Errorf("kafkabus: SASL mechanism %q: want PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or %s", c.Mechanism, iam)
 	}
+}
+
+// iam is the mechanism of Amazon MSK that authenticates with credentials of AWS.
+const iam = "AWS_MSK_IAM"
+
+func (c Credentials) signer(ctx context.Context) (aws.Auth, error) {
+	got, err := c.AWS(ctx)
+	if err != nil {
+		return aws.Auth{}, fmt.Errorf("credentials of %s: %w", iam, err)
+	}
+	return aws.Auth{
+		AccessKey: got.AccessKeyID, SecretKey: got.SecretAccessKey, SessionToken: got.SessionToken, UserAgent: "timerbus",
+	}, nil
+}
+
+func (o *Options) scram(context.Context) (scram.Auth, error) {
+	user, password := o.user()
+	return scram.Auth{User: user, Pass: password}, nil
+}
+
+// user returns the present user and password.
+func (o *Options) user() (user, password string) {
+	if set := o.credentials.Load(); set != nil {
+		password, _ = set.Password()
+		return set.Username(), password
+	}
+	return o.SASL.User, o.SASL.Password
 }
 
 // bearer is OAUTHBEARER whose errors contain the broker's answer to a token.
@@ -185,6 +236,7 @@ func complete(o Options) (Options, error) {
 	}
 	o.Logger = o.Logger.With("component", "kafkabus")
 	o.clientLog = newClientLog(o.Logger)
+	o.credentials = new(atomic.Pointer[url.Userinfo])
 	switch {
 	case !prefixForm.MatchString(o.Prefix):
 		return o, fmt.Errorf("kafkabus: prefix %q: want 1 to 64 letters, digits, - or _", o.Prefix)
@@ -195,7 +247,7 @@ func complete(o Options) (Options, error) {
 	case o.Heartbeat < 10*time.Millisecond || o.Heartbeat > o.Session/3:
 		return o, fmt.Errorf("kafkabus: heartbeat %v: want 10ms to a third of the session, which is %v", o.Heartbeat, o.Session)
 	}
-	_, err := o.SASL.mechanism()
+	_, err := o.mechanism()
 	return o, err
 }
 
@@ -216,7 +268,7 @@ func (o *Options) client(more ...kgo.Opt) (*kgo.Client, error) {
 	if o.TLS != nil {
 		options = append(options, kgo.DialTLSConfig(o.TLS))
 	}
-	mechanism, err := o.SASL.mechanism()
+	mechanism, err := o.mechanism()
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
+	"github.com/timerbus/timerbus/internal/testserver"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/kafkabus"
 )
@@ -103,4 +105,66 @@ func TestCredentialsOnRealBrokers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNewCredentialsAreUsedByNewConnections removes the first user and cuts all connections. The handle must connect as the second
+// user, and its consumer must continue.
+func TestNewCredentialsAreUsedByNewConnections(t *testing.T) {
+	plain := brokers(t, "kafka")
+	_, address, found := strings.Cut(os.Getenv("TIMERBUS_TEST_KAFKA_SASL"), "@")
+	if !found {
+		t.Skip("TIMERBUS_TEST_KAFKA_SASL is not set: the brokers were not started by testenv")
+	}
+	admin := realAdmin(t, plain)
+	name := prefix()
+	first := scramUser(t, admin, address, name+"-one", "a")
+	second := scramUser(t, admin, address, name+"-two", "b")
+	line := testserver.NewLine()
+	t.Cleanup(line.Close)
+	remove(t, plain, name)
+	b := connect(t, kafkabus.Options{
+		Brokers: []string{address}, Prefix: name, Partitions: 1, SASL: first, Client: []kgo.Opt{kgo.Dialer(line.Dial)},
+	})
+	d := consume(t, b, ordered)
+	publish(t, b, bus.Commands, "before")
+	d.Next(t).Ack()
+
+	b.SetCredentials(url.UserPassword(second.User, second.Password))
+	retry(t, "remove user "+first.User, func(ctx context.Context) error {
+		altered, err := admin.AlterUserSCRAMs(ctx, []kadm.DeleteSCRAM{{User: first.User, Mechanism: kadm.ScramSha256}}, nil)
+		if err = errors.Join(err, altered.Error()); err != nil && !strings.Contains(err.Error(), "RESOURCE_NOT_FOUND") {
+			return err
+		}
+		return refuses(ctx, address, first)
+	})
+	line.Cut()
+	retry(t, "publish as "+second.User, func(ctx context.Context) error {
+		_, err := b.Publish(ctx, bus.Commands, bus.Message{Key: "k", Body: []byte("after")})
+		return err
+	})
+	for {
+		next := d.Next(t)
+		next.Ack()
+		if string(next.Body) == "after" {
+			break
+		}
+	}
+	if err := d.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// refuses returns an error if the broker accepts credentials, because it learns of a removed user later than the controller.
+func refuses(ctx context.Context, address string, c kafkabus.Credentials) error {
+	client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.SASL(scram.Auth{User: c.User, Pass: c.Password}.AsSha256Mechanism()))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if err := client.Ping(ctx); err == nil {
+		return fmt.Errorf("the broker still accepts %s", c.User)
+	} else if !strings.Contains(err.Error(), "SASL_AUTHENTICATION_FAILED") {
+		return err
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"sync"
 	"time"
 
@@ -40,7 +41,10 @@ type Bus struct {
 	outage *outage.Log    // of the connection and of this handle's background operations
 }
 
-var _ bus.Bus = (*Bus)(nil)
+var (
+	_ bus.Bus         = (*Bus)(nil)
+	_ bus.Credentials = (*Bus)(nil)
+)
 
 // Connect connects and creates missing streams and buckets. ctx bounds only this call.
 func Connect(ctx context.Context, opts Options) (*Bus, error) {
@@ -160,6 +164,9 @@ func (b *Bus) connectionClosed(nc *nats.Conn) {
 	b.log.Error("connection permanently closed", "error", err)
 	b.handle.Fail(err)
 }
+
+// SetCredentials implements bus.Credentials.
+func (b *Bus) SetCredentials(user *url.Userinfo) { b.opts.current.Store(user) }
 
 // Partitions implements bus.Bus.
 func (b *Bus) Partitions() int { return b.opts.Partitions }

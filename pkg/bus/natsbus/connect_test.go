@@ -17,8 +17,17 @@ import (
 // ownServer starts a server that an operator has configured.
 func ownServer(t *testing.T, change func(*server.Options)) string {
 	t.Helper()
-	o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, StoreDir: t.TempDir(), JetStream: true}
+	o := serverOptions(t.TempDir())
 	change(o)
+	return runServer(t, o).ClientURL()
+}
+
+func serverOptions(folder string) *server.Options {
+	return &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, StoreDir: folder, JetStream: true}
+}
+
+func runServer(t *testing.T, o *server.Options) *server.Server {
+	t.Helper()
 	s, err := server.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +40,7 @@ func ownServer(t *testing.T, change func(*server.Options)) string {
 	if !s.ReadyForConnections(patience) {
 		t.Fatal("the server does not start")
 	}
-	return s.ClientURL()
+	return s
 }
 
 // TestConnectSaysWhatIsWrong requires a one-line error that names the server and contains no secret.

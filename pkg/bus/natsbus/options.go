@@ -5,7 +5,9 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"regexp"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -81,6 +83,9 @@ type Options struct {
 	// times are intervals that only tests change.
 	times times
 
+	// current replaces User and Password, or Token; it contains nil until SetCredentials. Set by complete.
+	current *atomic.Pointer[url.Userinfo]
+
 	// given are the explicit sizes (not zero), by stream.
 	given map[string]int64
 }
@@ -138,6 +143,7 @@ func complete(o Options) (Options, error) {
 	o.CommitEvery = cmp.Or(o.CommitEvery, 100*time.Millisecond)
 	o.AckTimeout = cmp.Or(o.AckTimeout, 5*time.Second)
 	o.times.complete()
+	o.current = new(atomic.Pointer[url.Userinfo])
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -153,14 +159,29 @@ func complete(o Options) (Options, error) {
 	return o, nil
 }
 
+// user returns the present user and password, or the token as a user.
+func (o *Options) user() *url.Userinfo {
+	switch set := o.current.Load(); {
+	case set != nil:
+		return set
+	case o.User != "":
+		return url.UserPassword(o.User, o.Password)
+	default:
+		return url.User(o.Token)
+	}
+}
+
 // credentials returns the options for authentication and TLS.
 func (o *Options) credentials() []nats.Option {
 	var options []nats.Option
 	if o.Token != "" {
-		options = append(options, nats.Token(o.Token))
+		options = append(options, nats.TokenHandler(func() string { return o.user().Username() }))
 	}
 	if o.User != "" {
-		options = append(options, nats.UserInfo(o.User, o.Password))
+		options = append(options, nats.UserInfoHandler(func() (user, password string) {
+			password, _ = o.user().Password()
+			return o.user().Username(), password
+		}))
 	}
 	if o.CredentialsFile != "" {
 		options = append(options, nats.UserCredentials(o.CredentialsFile))

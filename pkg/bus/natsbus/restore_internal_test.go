@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -31,7 +32,8 @@ func TestStreamsAreMadeAgainForACallerThatGivesUp(t *testing.T) {
 			giveUp()
 		}
 	}), nil))
-	b := connectEmbedded(t, Options{Logger: log, QueueStreams: 3})
+	// The creation of all streams may take twice LeaseTTL: with its default of 1 s, a busy machine does not finish in time.
+	b := connectEmbedded(t, Options{Logger: log, QueueStreams: 3, LeaseTTL: 30 * time.Second})
 	var names []string
 	for name := range b.js.StreamNames(t.Context()).Name() {
 		names = append(names, name)

@@ -29,7 +29,12 @@ func (s *Store) Init(ctx context.Context, want store.Identity) (store.Identity, 
 	it := key(clusterPartition, clusterRecord)
 	it.text(attrID, want.ID.String())
 	it[attrPartitions], it[attrCreatedAt] = number(want.Partitions), number(want.CreatedAt)
-	there, held, err := s.put(ctx, s.options.Table, it, condition{holds: nothingHere})
+	// Read first: only the first process of a cluster writes the record, so other processes need no right to write it.
+	there, err := s.get(ctx, s.options.Table, key(clusterPartition, clusterRecord))
+	held := false
+	if err == nil && there == nil {
+		there, held, err = s.put(ctx, s.options.Table, it, condition{holds: nothingHere})
+	}
 	if err != nil {
 		return store.Identity{}, fmt.Errorf("init cluster: %w", err)
 	}

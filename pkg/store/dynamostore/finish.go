@@ -98,7 +98,7 @@ func (s *Store) record(ctx context.Context, now timer.Millis, f *store.Finish, s
 		if answer := slot.Finish(now, f); answer != nil {
 			return answer, nil
 		}
-		obstacles, err := s.conclude(ctx, now, &slot, keep)
+		obstacles, err := s.conclude(ctx, now, &slot, f.FollowUp, keep)
 		if err != nil || obstacles == nil {
 			return nil, err
 		}
@@ -111,8 +111,8 @@ func (s *Store) record(ctx context.Context, now timer.Millis, f *store.Finish, s
 	}
 }
 
-// conclude writes a row after its attempt and, if keep is set, the history of the attempt.
-func (s *Store) conclude(ctx context.Context, now timer.Millis, slot *engine.Slot, keep bool) ([]obstacle, error) {
+// conclude writes a row after its attempt, the follow-up if there is one, and, if keep is set, the history of the attempt.
+func (s *Store) conclude(ctx context.Context, now timer.Millis, slot *engine.Slot, next *store.Put, keep bool) ([]obstacle, error) {
 	only := still(&slot.Was.Timer)
 	moved := types.TransactWriteItem{}
 	if slot.Is == nil {
@@ -145,6 +145,10 @@ func (s *Store) conclude(ctx context.Context, now timer.Millis, slot *engine.Slo
 		if left.mark != nil {
 			items = append(items, *left.mark)
 		}
+	}
+	if next != nil {
+		t := engine.NewTimer(now, next)
+		items = append(items, types.TransactWriteItem{Put: &types.Put{TableName: &s.options.Table, Item: rowItem(next.Ref, &t)}})
 	}
 	return s.transact(ctx, items)
 }

@@ -3,6 +3,7 @@ package dynamostore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -10,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -26,6 +28,9 @@ const (
 
 // List implements store.Timers: shard by shard, by sort key.
 func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
+	if q.InDueOrder {
+		return engine.DuePage(ctx, &q, s.DueKeys, s.liveRows)
+	}
 	op := fmt.Sprintf("list timers of %q", q.Namespace.Name)
 	if err := s.calls.Enter(ctx, op); err != nil {
 		return store.Page{}, err
@@ -51,6 +56,65 @@ func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (
 		from = cursor{finished: from.finished, shard: from.shard + 1}
 	}
 	return p.page, nil
+}
+
+// DueKeys implements store.Timers. It reads the index of each shard, many at the same time.
+func (s *Store) DueKeys(ctx context.Context, q store.DueKeysQuery) (store.DueKeys, error) {
+	op := fmt.Sprintf("read keys of %q", q.Namespace.Name)
+	if err := s.calls.Enter(ctx, op); err != nil {
+		return store.DueKeys{}, err
+	}
+	defer s.calls.Leave()
+	upto := pastAllKeys
+	if q.Before != 0 {
+		upto = keyText(store.MaxKeyAt(q.Before - 1))
+	}
+	shards := q.Namespace.Shards
+	each := engine.KeysPerShard(q.Limit, shards.Count)
+	read := make([][]store.DueKey, shards.Count)
+	err := s.each(shards.Count, func(i int) error {
+		id, after := shards.Base+shard.ID(i), q.After
+		for len(read[i]) < each {
+			page, err := s.page(ctx, id, keyText(after)+justAfter, upto, each-len(read[i]))
+			if err != nil {
+				return err
+			}
+			for j := range page.rows {
+				after = page.rows[j].Key()
+				read[i] = append(read[i], store.DueKey{Key: after, Shard: id})
+			}
+			if !page.more {
+				break
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return store.DueKeys{}, fmt.Errorf("%s: %w", op, err)
+	}
+	return engine.MergeKeys(slices.Concat(read...), q.Limit, each), nil
+}
+
+// liveRows returns the timers that have a row.
+func (s *Store) liveRows(ctx context.Context, refs []store.Ref) ([]timer.Timer, error) {
+	checks := make([]store.Check, len(refs))
+	for i, ref := range refs {
+		checks[i].Ref = ref
+	}
+	checked, err := s.Current(ctx, checks)
+	if err != nil {
+		return nil, err
+	}
+	var found []timer.Timer
+	for i := range checked {
+		switch {
+		case checked[i].Err != nil:
+			return nil, checked[i].Err
+		case checked[i].Found:
+			found = append(found, checked[i].Timer)
+		}
+	}
+	return found, nil
 }
 
 // CountLive implements store.Timers. It reads eight shards at a time.

@@ -24,17 +24,21 @@ const (
 	attrCount       = "count"
 	attrRetention   = "retention_ns"
 	attrDead        = "dead_retention_ns"
+	attrKeepPayload = "keep_payload_ns"
 	attrStatuses    = "final_statuses"
 	attrSecrets     = "secrets"
 	attrCA          = "tls_ca"
 	attrCertificate = "tls_certificate"
 	attrKey         = "tls_key"
+	attrAuth        = "callback_auth"
 	attrEventTopics = "event_topics"
 	attrConcurrency = "host_concurrency"
 	attrMaxPending  = "max_pending"
 	attrCreates     = "creates_per_second"
 	attrMaxPayload  = "max_payload"
 	attrDeleting    = "deleting_since"
+	attrOnDone      = "on_done"
+	attrOnDead      = "on_dead"
 	// attrNext is the counter's: the next free shard number.
 	attrNext = "next"
 )
@@ -47,18 +51,22 @@ func settingsItem(set *store.Settings) item {
 	it.int(attrTimeout, int64(set.CallbackTimeout))
 	it.int(attrRetention, int64(set.HistoryRetention))
 	it.int(attrDead, int64(set.DeadRetention))
+	it.int(attrKeepPayload, int64(set.KeepPayload))
 	it.text(attrHeaders, string(set.Headers))
 	it.text(attrStatuses, set.FinalStatuses.String())
 	it.text(attrSecrets, set.Secrets.String())
 	it.text(attrCA, set.TLS.CA)
 	it.text(attrCertificate, set.TLS.Certificate)
 	it.text(attrKey, set.TLS.EncryptedKey)
+	it.text(attrAuth, set.Auth.String())
 	it.text(attrEventTopics, string(set.EventTopics))
 	it.int(attrConcurrency, int64(set.HostConcurrency))
 	it.int(attrMaxPending, int64(set.Quota.MaxPending))
 	it.int(attrCreates, int64(set.Quota.CreatesPerSecond))
 	it.int(attrMaxPayload, int64(set.Quota.MaxPayload))
 	it.time(attrDeleting, set.DeletingSince)
+	it.text(attrOnDone, set.OnDone)
+	it.text(attrOnDead, set.OnDead)
 	return it
 }
 
@@ -82,6 +90,7 @@ func readNamespace(it item) (store.Namespace, error) {
 			CallbackTimeout:  read.duration(attrTimeout),
 			HistoryRetention: read.duration(attrRetention),
 			DeadRetention:    cmp.Or(read.duration(attrDead), store.DefaultDeadRetention), // items of earlier releases have none
+			KeepPayload:      read.duration(attrKeepPayload),
 			HostConcurrency:  cmp.Or(int(read.int(attrConcurrency)), store.DefaultHostConcurrency),
 			Headers:          timer.Headers(read.text(attrHeaders)),
 			EventTopics:      timer.TopicPatterns(read.text(attrEventTopics)),
@@ -90,6 +99,8 @@ func readNamespace(it item) (store.Namespace, error) {
 				MaxPayload: int(read.int(attrMaxPayload)),
 			},
 			DeletingSince: read.time(attrDeleting),
+			OnDone:        read.text(attrOnDone),
+			OnDead:        read.text(attrOnDead),
 			TLS: store.TLS{
 				CA: read.text(attrCA), Certificate: read.text(attrCertificate), EncryptedKey: read.text(attrKey),
 			},
@@ -106,6 +117,9 @@ func readNamespace(it item) (store.Namespace, error) {
 		read.failf("%w", err)
 	}
 	if ns.Settings.Secrets, err = store.ParseSecrets(read.text(attrSecrets)); err != nil {
+		read.failf("%w", err)
+	}
+	if ns.Settings.Auth, err = store.ParseCallbackAuth(read.text(attrAuth)); err != nil {
 		read.failf("%w", err)
 	}
 	return ns, read.err
@@ -254,8 +268,10 @@ func (s *Store) ListNamespaces(ctx context.Context, after string, limit int) (st
 
 // settingsAttributes are the attributes that an update of a namespace sets or removes.
 var settingsAttributes = []string{
-	attrRetry, attrTimeout, attrRetention, attrDead, attrHeaders, attrStatuses, attrSecrets, attrCA, attrCertificate, attrKey,
-	attrEventTopics, attrConcurrency, attrMaxPending, attrCreates, attrMaxPayload, attrDeleting,
+	attrRetry, attrTimeout, attrRetention, attrDead, attrKeepPayload,
+	attrHeaders, attrStatuses, attrSecrets, attrCA, attrCertificate, attrKey,
+	attrAuth, attrEventTopics, attrConcurrency, attrMaxPending, attrCreates, attrMaxPayload, attrDeleting,
+	attrOnDone, attrOnDead,
 }
 
 // UpdateNamespace implements store.Namespaces.
@@ -267,7 +283,7 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 	defer s.calls.Leave()
 	it := settingsItem(&ns.Settings)
 	change, remove := "SET #updated_at = :updated_at, #version = :to", ""
-	values := item{":updated_at": number(ns.UpdatedAt), ":from": number(ns.Version), ":to": number(ns.Version + 1)}
+	values := item{":updated_at": number(ns.UpdatedAt), ":to": number(ns.Version + 1)}
 	for _, name := range settingsAttributes {
 		value, ok := it[name]
 		switch {
@@ -280,11 +296,7 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 			remove += ", #" + name
 		}
 	}
-	only := condition{"#version = :from", values}
-	if ns.Version == 1 {
-		// Items of earlier releases have no version.
-		only.holds = "attribute_exists(#sk) AND (#version = :from OR attribute_not_exists(#version))"
-	}
+	only := sameNamespace(&ns, values)
 	there, held, err := s.update(ctx, namespaceKey(ns.Name), change+remove, only, types.ReturnValueAllNew)
 	if err == nil && there == nil {
 		err = store.ErrNotFound
@@ -302,19 +314,24 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 	return present, nil
 }
 
+// sameNamespace is the condition that the namespace has the version and the block of ns. It adds its values.
+func sameNamespace(ns *store.Namespace, values item) condition {
+	values[":version"], values[":base"] = number(ns.Version), number(int64(ns.Shards.Base))
+	if ns.Version == 1 {
+		// Items of earlier releases have no version.
+		return condition{"#base = :base AND (#version = :version OR attribute_not_exists(#version))", values}
+	}
+	return condition{"#base = :base AND #version = :version", values}
+}
+
 // DeleteNamespace implements store.Namespaces. The counter of shard numbers never goes back.
-func (s *Store) DeleteNamespace(ctx context.Context, name string, version int64) error {
-	op := fmt.Sprintf("delete namespace %q", name)
+func (s *Store) DeleteNamespace(ctx context.Context, ns store.Namespace) error {
+	op := fmt.Sprintf("delete namespace %q", ns.Name)
 	if err := s.calls.Enter(ctx, op); err != nil {
 		return err
 	}
 	defer s.calls.Leave()
-	only := condition{"#version = :version", item{":version": number(version)}}
-	if version == 1 {
-		// Items of earlier releases have no version.
-		only.holds = "attribute_exists(#sk) AND (#version = :version OR attribute_not_exists(#version))"
-	}
-	there, held, err := s.remove(ctx, s.options.Table, namespaceKey(name), only)
+	there, held, err := s.remove(ctx, s.options.Table, namespaceKey(ns.Name), sameNamespace(&ns, item{}))
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", op, err)
@@ -323,9 +340,9 @@ func (s *Store) DeleteNamespace(ctx context.Context, name string, version int64)
 	case !held:
 		return fmt.Errorf("%s: %w", op, store.ErrConflict)
 	}
-	ns, err := readNamespace(there)
+	gone, err := readNamespace(there)
 	if err == nil {
-		shards := ns.Shards.In(0, 1)
+		shards := gone.Shards.In(0, 1)
 		err = s.each(len(shards), func(i int) error {
 			_, _, err := s.remove(ctx, s.options.Table, recordKey(shards[i]), condition{})
 			return err

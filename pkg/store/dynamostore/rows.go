@@ -23,6 +23,7 @@ const (
 	attrHeaders    = "headers"
 	attrTopic      = "topic"
 	attrEventKey   = "event_key"
+	attrOptions    = "options"
 	attrStatus     = "status"
 	attrDueAt      = "due_at"
 	attrPlannedAt  = "planned_at" // present if a lease or a postponement moved due_at
@@ -48,8 +49,8 @@ const (
 // does not set.
 var rowAttributes = []string{
 	attrNamespace, attrID, attrExecuteAt, attrDeliver, attrURL, attrTimeout, attrRetry, attrPayload, attrCorr, attrHeaders,
-	attrTopic, attrEventKey, attrStatus, attrDueAt, attrPlannedAt, attrLeased, dueKey, attrRevision, attrGeneration, attrAttempts,
-	attrStarts, attrCreatedAt, attrUpdatedAt, attrExecutedAt, attrLastStatus, attrLastError, attrMarkedAt,
+	attrTopic, attrEventKey, attrOptions, attrStatus, attrDueAt, attrPlannedAt, attrLeased, dueKey, attrRevision, attrGeneration,
+	attrAttempts, attrStarts, attrCreatedAt, attrUpdatedAt, attrExecutedAt, attrLastStatus, attrLastError, attrMarkedAt,
 	attrTarget, attrHeld,
 }
 
@@ -79,6 +80,7 @@ func timerItem(t *timer.Timer) item {
 	it.text(attrHeaders, string(t.Headers))
 	it.text(attrTopic, t.Topic)
 	it.text(attrEventKey, t.EventKey)
+	it.text(attrOptions, engine.FormatOptions(&t.Spec))
 	it.text(attrStatus, string(t.Status))
 	it.time(attrDueAt, t.DueAt)
 	if t.PlannedAt != t.DueAt {
@@ -168,6 +170,9 @@ func (r *reader) timer(prefix string) timer.Timer {
 		r.failf("%w", err)
 	}
 	t.Retry = policy
+	if err := engine.ParseOptions(r.text(attrOptions), &t.Spec); err != nil {
+		r.failf("%w", err)
+	}
 	if t.PlannedAt = r.time(attrPlannedAt); t.PlannedAt == 0 {
 		t.PlannedAt = t.DueAt
 	}

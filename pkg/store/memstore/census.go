@@ -22,6 +22,7 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 			counts.OldestPlannedAt = min(counts.OldestPlannedAt, key.DueAt)
 			break
 		}
+		counts.Dead += sh.countDead()
 		for key, r := range sh.moved.all() {
 			if r.leased && r.timer.DueAt >= now {
 				continue
@@ -33,4 +34,18 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 		}
 	}
 	return counts, nil
+}
+
+// countDead returns the number of timers that died and have no row. It reads the history of a shard only if some of it is dead.
+func (sh *shardState) countDead() int64 {
+	if sh.dead == 0 {
+		return 0
+	}
+	died := map[timer.UUID]bool{}
+	for key, h := range sh.byAttempt {
+		if _, live := sh.rows.get(key.uuid); !live && h.entry.Outcome == store.OutcomeDead {
+			died[key.uuid] = true
+		}
+	}
+	return int64(len(died))
 }

@@ -90,6 +90,9 @@ func (db *Database) record(h *historyRow) {
 		}
 		db.forget(old)
 	}
+	if h.entry.Outcome == store.OutcomeDead {
+		sh.dead++
+	}
 	sh.history.set(h.key(), h)
 	sh.byAttempt[h.attemptKey()] = h
 	if h.mark.set {
@@ -102,6 +105,9 @@ func (db *Database) record(h *historyRow) {
 // forget removes a history row that has no outbox entry.
 func (db *Database) forget(h *historyRow) {
 	sh := db.shard(h.entry.Ref.Shard)
+	if h.entry.Outcome == store.OutcomeDead {
+		sh.dead--
+	}
 	sh.history.remove(h.key())
 	delete(sh.byAttempt, h.attemptKey())
 	db.expiry.remove(h.expiryKey())

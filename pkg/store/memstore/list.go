@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -19,6 +20,9 @@ func (*Store) ListFilters() store.Filters { return store.AllFilters() }
 
 // List implements store.Timers. Live timers are ordered by (shard, uuid), finished ones by (shard, uuid, age).
 func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
+	if q.InDueOrder {
+		return engine.DuePage(ctx, &q, s.DueKeys, s.liveRows)
+	}
 	if err := s.lock(ctx, "list timers"); err != nil {
 		return store.Page{}, err
 	}
@@ -35,6 +39,46 @@ func (s *Store) List(ctx context.Context, now timer.Millis, q store.ListQuery) (
 		from = cursor{finished: from.finished}
 	}
 	return p.page, nil
+}
+
+// DueKeys implements store.Timers.
+func (s *Store) DueKeys(ctx context.Context, q store.DueKeysQuery) (store.DueKeys, error) {
+	if err := s.lock(ctx, "read keys"); err != nil {
+		return store.DueKeys{}, err
+	}
+	defer s.db.mu.Unlock()
+	each := engine.KeysPerShard(q.Limit, q.Namespace.Shards.Count)
+	var found []store.DueKey
+	for id := q.Namespace.Shards.Base; q.Namespace.Shards.Contains(id); id++ {
+		sh := s.db.shards[id]
+		if sh == nil {
+			continue
+		}
+		n := 0
+		for key := range sh.due.after(q.After) {
+			if n == each || q.Before != 0 && key.DueAt >= q.Before {
+				break
+			}
+			n++
+			found = append(found, store.DueKey{Key: key, Shard: id})
+		}
+	}
+	return engine.MergeKeys(found, q.Limit, each), nil
+}
+
+// liveRows returns the timers that have a row.
+func (s *Store) liveRows(ctx context.Context, refs []store.Ref) ([]timer.Timer, error) {
+	if err := s.lock(ctx, "list timers"); err != nil {
+		return nil, err
+	}
+	defer s.db.mu.Unlock()
+	var found []timer.Timer
+	for _, ref := range refs {
+		if r, live := s.db.shard(ref.Shard).rows.get(ref.UUID); live {
+			found = append(found, clone(r.timer))
+		}
+	}
+	return found, nil
 }
 
 // CountLive implements store.Timers.

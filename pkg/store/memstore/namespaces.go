@@ -70,7 +70,7 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 	if !ok {
 		return store.Namespace{}, fmt.Errorf("update namespace %q: %w", ns.Name, store.ErrNotFound)
 	}
-	if present.Version != ns.Version {
+	if present.Version != ns.Version || present.Shards.Base != ns.Shards.Base {
 		return present, fmt.Errorf("update namespace %q: %w", ns.Name, store.ErrConflict)
 	}
 	present.Settings, present.UpdatedAt = ns.Settings, ns.UpdatedAt
@@ -80,19 +80,20 @@ func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.
 }
 
 // DeleteNamespace implements store.Namespaces. nextBase is kept, so that the block is not allocated again.
-func (s *Store) DeleteNamespace(ctx context.Context, name string, version int64) error {
+func (s *Store) DeleteNamespace(ctx context.Context, ns store.Namespace) error {
 	if err := s.lock(ctx, "delete namespace"); err != nil {
 		return err
 	}
 	defer s.db.mu.Unlock()
-	present, ok := s.db.namespaces[name]
+	present, ok := s.db.namespaces[ns.Name]
 	switch {
 	case !ok:
-		return fmt.Errorf("delete namespace %q: %w", name, store.ErrNotFound)
-	case present.Version != version:
-		return fmt.Errorf("delete namespace %q of version %d: %w", name, present.Version, store.ErrConflict)
+		return fmt.Errorf("delete namespace %q: %w", ns.Name, store.ErrNotFound)
+	case present.Version != ns.Version || present.Shards.Base != ns.Shards.Base:
+		return fmt.Errorf("delete namespace %q: it has version %d and the shards %v: %w",
+			ns.Name, present.Version, present.Shards, store.ErrConflict)
 	}
-	delete(s.db.namespaces, name)
+	delete(s.db.namespaces, ns.Name)
 	for _, id := range present.Shards.In(0, 1) {
 		if sh := s.db.shards[id]; sh != nil {
 			sh.fence = unclaimed()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -44,6 +45,9 @@ func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Fini
 	out := make([]error, len(items))
 	for i := range items {
 		out[i] = s.db.finish(now, &items[i])
+		if f := &items[i]; out[i] == nil && f.FollowUp != nil {
+			s.db.put(now, *f.FollowUp)
+		}
 	}
 	return out, nil
 }
@@ -121,7 +125,7 @@ func (db *Database) recordEnd(now timer.Millis, was *timer.Timer, f *store.Finis
 		h.mark = mark{set: true, at: now}
 	} else {
 		h.entry = entryOf(was, f, store.OutcomeDone)
-		h.timer.Payload = nil // the contract allows engines to omit it
+		h.timer.Payload = engine.KeptPayload(f, was.Payload)
 	}
 	h.entry.NextAt = 0
 	h.entry.FinishedAt = db.endAfter(now, was, f)
@@ -191,10 +195,13 @@ func (db *Database) rearm(now timer.Millis, item store.Rearm) store.Written {
 		}
 	} else {
 		h := db.finished(now, item.Ref)
-		if h == nil || h.entry.Outcome != store.OutcomeDead {
+		if h == nil || h.entry.Outcome != store.OutcomeDead && h.timer.Payload == nil {
 			return store.Written{Err: fmt.Errorf("rearm timer %s: %w", item.Ref.UUID, store.ErrNotFound)}
 		}
 		t = h.timer
+		if len(t.Payload) == 0 {
+			t.Payload = nil
+		}
 	}
 	if item.IfGeneration != 0 && item.IfGeneration != t.Generation {
 		return store.Written{

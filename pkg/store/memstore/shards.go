@@ -19,6 +19,7 @@ type shardState struct {
 	history sorted[historyKey, *historyRow]
 	// byAttempt finds the history row that an outcome of the same attempt may replace.
 	byAttempt map[attemptKey]*historyRow
+	dead      int // entries with OutcomeDead
 	marks     sorted[markKey, markOn]
 }
 

@@ -13,11 +13,18 @@ import (
 // rows, the count uses the server's estimate. There is no estimate of overdue and parked rows, so their counts end at maxCounted.
 const maxCounted = 1_000_000
 
+// maxDead is how many dead timers a count looks at, because it looks for a live row of each.
+const maxDead = 100_000
+
 const (
 	estimateLive = `SELECT coalesce(max(table_rows), 0) FROM information_schema.tables
 WHERE table_schema = database() AND table_name = 'timers'`
 	countLive   = "SELECT count(*) FROM (SELECT 1 FROM timers LIMIT ?) c"
 	countParked = "SELECT count(*) FROM (SELECT 1 FROM timers FORCE INDEX (timers_status) WHERE status = 'parked' LIMIT ?) c"
+	// countDead walks the index of dead timers, whose order makes them distinct.
+	countDead = `SELECT count(*) FROM (SELECT DISTINCT shard_id, uuid FROM history FORCE INDEX (history_outcome)
+	WHERE outcome = 'dead' LIMIT ?) h
+WHERE NOT EXISTS (SELECT 1 FROM timers t WHERE t.shard_id = h.shard_id AND t.uuid = h.uuid)`
 	// firstOfShards reads one entry of the index for each shard.
 	firstOfShards = "SELECT shard_id, MIN(poll_at) FROM timers FORCE INDEX (timers_due) GROUP BY shard_id"
 	countOverdue  = "SELECT count(*) FROM (SELECT 1 FROM timers FORCE INDEX (timers_due) WHERE shard_id IN "
@@ -44,6 +51,9 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 			return err
 		}
 		if err := number(&counts.Parked, countParked, maxCounted); err != nil {
+			return err
+		}
+		if err := number(&counts.Dead, countDead, maxDead); err != nil {
 			return err
 		}
 		if live == maxCounted {

@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -34,43 +37,102 @@ var (
 
 // connector opens connections with the settings of a session. After a failover an address may lead to a replica for a while. Its
 // reads would be old: they could return claims that are no longer the newest, and timers that were deleted.
-type connector struct{ driver.Connector }
+type connector struct {
+	driver.Connector
+
+	timeout     time.Duration
+	credentials *credentials
+}
+
+// credentials are the user and password of new connections.
+type credentials struct {
+	user       atomic.Pointer[url.Userinfo] // nil: those of the URL
+	generation atomic.Uint64                // grows with each change of user
+}
+
+// set makes connections with the earlier credentials invalid.
+func (c *credentials) set(user *url.Userinfo) {
+	c.user.Store(user)
+	c.generation.Add(1)
+}
+
+func (c *credentials) apply(_ context.Context, config *mysql.Config) error {
+	if user := c.user.Load(); user != nil {
+		config.User = user.Username()
+		config.Passwd, _ = user.Password()
+	}
+	return nil
+}
+
+// driverConn has the interfaces of the driver's connections that the pool uses. Pings are statements here.
+type driverConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.NamedValueChecker
+	driver.QueryerContext
+	driver.SessionResetter
+	driver.Validator
+}
+
+// authenticated is a connection that the pool closes, instead of keeping it, after the credentials have changed.
+type authenticated struct {
+	driverConn
+
+	credentials *credentials
+	generation  uint64
+}
+
+// IsValid implements driver.Validator. The pool calls it when a connection is returned.
+func (c *authenticated) IsValid() bool {
+	return c.generation == c.credentials.generation.Load() && c.driverConn.IsValid()
+}
 
 var errReplica = errors.New("the server is read-only (a replica, or read_only): connect to the primary")
 
 // Connect implements driver.Connector.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
+	// The driver's timeout is only for the dial: a server may accept the connection and not answer.
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	generation := c.credentials.generation.Load() // before the credentials are read
+	opened, err := c.Connector.Connect(ctx)
 	if err != nil {
-		return nil, err
+		return nil, connectError(ctx, err)
+	}
+	conn, ok := opened.(driverConn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("the driver's connection %T lacks an interface", opened), opened.Close())
 	}
 	if err := prepare(ctx, conn); err != nil {
-		return nil, errors.Join(err, conn.Close())
+		return nil, errors.Join(connectError(ctx, err), conn.Close())
 	}
-	return conn, nil
+	return &authenticated{driverConn: conn, credentials: c.credentials, generation: generation}, nil
 }
 
-func prepare(ctx context.Context, conn driver.Conn) error {
-	both, ok := conn.(interface {
-		driver.ExecerContext
-		driver.QueryerContext
-	})
-	if !ok {
-		return errors.New("the driver cannot execute statements")
+// connectError names the timeout if it has ended a connection attempt: the driver's error may be that the connection is closed.
+func connectError(ctx context.Context, err error) error {
+	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
+		return fmt.Errorf("%w: %w", ended, err)
 	}
+	return err
+}
+
+func prepare(ctx context.Context, conn driverConn) error {
 	for _, statement := range session {
-		if _, err := both.ExecContext(ctx, statement, nil); err != nil {
+		if _, err := conn.ExecContext(ctx, statement, nil); err != nil {
 			return err
 		}
 	}
-	_, err := both.ExecContext(ctx, sessionMySQL, nil)
+	_, err := conn.ExecContext(ctx, sessionMySQL, nil)
 	if number(err) == unknownVariable {
-		_, err = both.ExecContext(ctx, sessionMariaDB, nil)
+		_, err = conn.ExecContext(ctx, sessionMariaDB, nil)
 	}
 	if err != nil {
 		return err
 	}
-	rows, err := both.QueryContext(ctx, "SELECT 1 WHERE @@read_only IN ('0', 'OFF')", nil)
+	rows, err := conn.QueryContext(ctx, "SELECT 1 WHERE @@read_only IN ('0', 'OFF')", nil)
 	if err != nil {
 		return err
 	}
@@ -83,11 +145,14 @@ func prepare(ctx context.Context, conn driver.Conn) error {
 
 // pool opens no connection before it is used.
 func (c *config) pool(most int) (*sql.DB, error) {
+	if err := c.driver.Apply(mysql.BeforeConnect(c.credentials.apply)); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
 	inner, err := mysql.NewConnector(c.driver)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	db := sql.OpenDB(connector{inner})
+	db := sql.OpenDB(connector{Connector: inner, timeout: c.ConnectTimeout, credentials: &c.credentials})
 	db.SetMaxOpenConns(most)
 	db.SetMaxIdleConns(most)
 	return db, nil

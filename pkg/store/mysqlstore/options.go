@@ -24,7 +24,7 @@ type Options struct {
 	// MaxConns bounds the connections of this process, 2 to 1,000. Default 16. In addition, the process opens up to two for
 	// lists and counts, and one for reading the server's clock.
 	MaxConns int
-	// ConnectTimeout bounds one attempt to connect. Default 5 s.
+	// ConnectTimeout bounds one attempt to connect, including the server's answers. Default 5 s.
 	ConnectTimeout time.Duration
 	// Logger gets events that are not part of a call's answer. By default nothing is logged.
 	Logger *slog.Logger
@@ -36,7 +36,8 @@ const wantURL = "mysql://user:password@host:port/database"
 type config struct {
 	Options
 
-	driver *mysql.Config
+	driver      *mysql.Config
+	credentials credentials // of all pools
 }
 
 // where names the server and the database in errors.

@@ -18,7 +18,10 @@ func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Fini
 	needs := make(map[store.Ref]need, len(items))
 	for i := range items {
 		f := &items[i]
-		needs[f.Ref] = need{payload: needs[f.Ref].payload || f.Kind == store.FinishDead}
+		needs[f.Ref] = need{payload: needs[f.Ref].payload || f.Kind == store.FinishDead || engine.KeepsPayload(f)}
+		if f.FollowUp != nil {
+			needs[f.FollowUp.Ref] = need{}
+		}
 	}
 	out := make([]error, len(items))
 	err := s.write(ctx, "finish timers", func(c *conn) error {
@@ -27,7 +30,11 @@ func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Fini
 			return err
 		}
 		for i := range items {
-			out[i] = l.slots[items[i].Ref].Finish(now, &items[i])
+			f := &items[i]
+			out[i] = l.slots[f.Ref].Finish(now, f)
+			if out[i] == nil && f.FollowUp != nil {
+				l.slots[f.FollowUp.Ref].Apply(now, *f.FollowUp)
+			}
 		}
 		return l.flush(ctx)
 	})

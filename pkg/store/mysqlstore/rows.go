@@ -15,7 +15,7 @@ import (
 
 // timerColumns are the columns that live rows and history have in common, in the order of timerArgs.
 const timerColumns = "shard_id, uuid, namespace, timer_id, execute_at, deliver, callback_url, callback_timeout_ms, retry_policy, " +
-	"payload, correlation_id, due_at, revision, generation, created_at, updated_at, headers, topic, event_key"
+	"payload, correlation_id, due_at, revision, generation, created_at, updated_at, headers, topic, event_key, options"
 
 // liveColumns are the columns of a live row, in the order of liveArgs, and attemptColumns those of history, in the order of
 // attemptArgs.
@@ -31,7 +31,7 @@ func (c *conn) timerArgs(id shard.ID, t *timer.Timer, updatedAt timer.Millis) []
 		int64(id), t.UUID[:], text(t.Namespace), text(t.ID), int64(t.ExecuteAt), text(t.Deliver), text(t.CallbackURL),
 		t.CallbackTimeout.Milliseconds(), c.policies.Format(&t.Retry), t.Payload, textOrNull(t.CorrelationID), int64(t.DueAt),
 		int64(t.Revision), int64(t.Generation), int64(t.CreatedAt), int64(updatedAt), textOrNull(t.Headers), textOrNull(t.Topic),
-		textOrNull(t.EventKey),
+		textOrNull(t.EventKey), textOrNull(engine.FormatOptions(&t.Spec)),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,8 @@ type Store struct {
 	// clock is one connection for reading the server's clock, so that Time does not wait for other calls.
 	clock *sql.DB
 	log   *slog.Logger
+	// credentials are those of the three pools.
+	credentials *credentials
 	// maxPacket bounds the text of one statement, in bytes.
 	maxPacket int
 
@@ -41,6 +44,7 @@ var (
 	_ store.Positions       = (*Store)(nil)
 	_ store.Census          = (*Store)(nil)
 	_ store.DeclaredFilters = (*Store)(nil)
+	_ store.Credentials     = (*Store)(nil)
 )
 
 // maxLong bounds the concurrent lists and counts of this process.
@@ -68,7 +72,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // open returns a store without connections.
 func (c *config) open() (_ *Store, err error) {
-	s := &Store{log: c.Logger}
+	s := &Store{log: c.Logger, credentials: &c.credentials}
 	s.core = relational.New(database{s}, statements, cursors)
 	for pool, most := range map[**sql.DB]int{&s.main: c.MaxConns, &s.long: maxLong, &s.clock: 1} {
 		if *pool, err = c.pool(most); err != nil {
@@ -80,6 +84,15 @@ func (c *config) open() (_ *Store, err error) {
 
 func (s *Store) closePools() error {
 	return errors.Join(s.main.Close(), s.long.Close(), s.clock.Close())
+}
+
+// SetCredentials implements store.Credentials.
+func (s *Store) SetCredentials(user *url.Userinfo) {
+	s.credentials.set(user)
+	for _, pool := range []*sql.DB{s.main, s.long, s.clock} {
+		pool.SetMaxIdleConns(0) // closes the idle connections
+		pool.SetMaxIdleConns(pool.Stats().MaxOpenConnections)
+	}
 }
 
 // Close implements store.Cluster. Closing again does nothing.
@@ -130,6 +143,9 @@ func (s *Store) findRoom(ctx context.Context) error {
 
 // refused returns an error of Open or Migrate: one line, with the server.
 func refused(c *config, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) { // it accepts connections, or loses packets, and may answer later
+		err = fmt.Errorf("the server does not answer: %w: %w", store.ErrUnavailable, err)
+	}
 	switch number(err) {
 	case accessDenied, noRightsDatabase:
 		err = fmt.Errorf("the server refuses user %q or its password, or its access to the database: %w", c.driver.User, err)

@@ -12,6 +12,9 @@ import (
 // at maxCounted.
 const maxCounted = 1_000_000
 
+// maxDead is how many dead timers a count looks at, because it looks for a live row of each.
+const maxDead = 100_000
+
 var (
 	// countLive counts rows only if the estimate is below the limit.
 	countLive = statement{"count_live", `SELECT estimate,
@@ -20,6 +23,13 @@ FROM (SELECT coalesce(sum(c.reltuples), 0)::bigint AS estimate FROM pg_inherits 
 	WHERE i.inhparent = to_regclass('timers') AND c.reltuples > 0) e`}
 
 	countParked = statement{"count_parked", "SELECT count(*) FROM (SELECT FROM timers WHERE status = 'parked' LIMIT $1::bigint) AS counted"}
+
+	// countDead walks the index of dead timers, whose order makes them distinct. LIMIT 1 makes the lookup of live rows a loop;
+	// otherwise statistics may make it a join that reads all timers.
+	countDead = statement{"count_dead", `SELECT count(*) FROM (SELECT DISTINCT d.shard_id, d.timer_uuid FROM timer_history_dead d
+	WHERE d.outcome = 'dead' ORDER BY d.shard_id, d.timer_uuid LIMIT $1::bigint) h
+LEFT JOIN LATERAL (SELECT true AS live FROM timers t WHERE t.shard_id = h.shard_id AND t.timer_uuid = h.timer_uuid LIMIT 1) l ON true
+WHERE l.live IS NULL`}
 
 	// countOverdue reads only the overdue rows of each shard. The shards are those of the namespaces.
 	countOverdue = statement{"count_overdue", `WITH firsts AS MATERIALIZED (
@@ -60,6 +70,7 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 				row:       func(r *record) { estimate, live = r.int8(), r.int8() },
 			},
 			call{statement: countParked, args: [][]byte{most}, row: func(r *record) { counts.Parked = r.int8() }},
+			call{statement: countDead, args: [][]byte{int8Value(maxDead)}, row: func(r *record) { counts.Dead = r.int8() }},
 			call{
 				statement: countOverdue,
 				args:      [][]byte{instantValue(now), most},

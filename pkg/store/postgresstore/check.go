@@ -22,13 +22,6 @@ var selectServer = statement{"select_server", `SELECT current_setting('server_ve
 	current_setting('synchronous_standby_names') <> '', EXISTS (SELECT FROM pg_stat_replication),
 	coalesce(has_schema_privilege(current_schema(), 'USAGE'), false)`}
 
-// selectRights returns the tables on which the user lacks rights. The schema must exist.
-var selectRights = statement{"select_rights", `SELECT coalesce(string_agg(name, ', '), '') FROM
-	unnest(ARRAY['timers', 'timer_history', 'claims', 'watermarks', 'namespaces', 'positions', 'cluster', 'timer_history_default',
-		'timer_history_dead', 'room']) AS n(name)
-WHERE NOT has_table_privilege(name, 'SELECT') OR NOT has_table_privilege(name, 'INSERT')
-	OR NOT has_table_privilege(name, 'UPDATE') OR NOT has_table_privilege(name, 'DELETE')`}
-
 // selectSettings reads the present values of a connection's settings.
 var selectSettings = statement{"select_settings", "SELECT n.name, current_setting(n.name) FROM unnest($1::text[]) AS n(name)"}
 
@@ -102,7 +95,7 @@ func (s *server) doubts() (out []string) {
 }
 
 // check returns an error if the server cannot be used or would lose timers, and logs warnings if it may.
-func (s *Store) check(ctx context.Context, allowUnsafe bool) error {
+func (s *Store) check(ctx context.Context, allowUnsafe bool, role string) error {
 	var there server
 	err := s.ask(ctx, call{statement: selectServer, row: func(r *record) {
 		there.version = r.int4()
@@ -126,14 +119,10 @@ func (s *Store) check(ctx context.Context, allowUnsafe bool) error {
 	if err := schema.Usable(); err != nil {
 		return err
 	}
-	var missing string
-	if err := s.ask(ctx, call{statement: selectRights, row: func(r *record) { missing = r.text() }}); err != nil {
+	if err := s.checkRights(ctx, role); err != nil {
 		return err
 	}
-	if missing != "" {
-		return fmt.Errorf("the user may not read and write %s: GRANT SELECT, INSERT, UPDATE, DELETE", missing)
-	}
-	if err := s.checkOwner(ctx); err != nil {
+	if err := s.checkOwner(ctx, role); err != nil {
 		return err
 	}
 	for _, doubt := range there.doubts() {
@@ -170,13 +159,18 @@ func (s *Store) checkSettings(ctx context.Context) error {
 	return fmt.Errorf("the server did not get %s, probably because of a pooler: connect to the server itself", strings.Join(lost, ", "))
 }
 
-// checkOwner logs a warning if the user cannot create or drop partitions of history.
-func (s *Store) checkOwner(ctx context.Context) error {
+// checkOwner sets borrowed, and logs a warning for a role that deletes history, if the user cannot create or drop partitions of
+// history.
+func (s *Store) checkOwner(ctx context.Context, role string) error {
 	var owns, creates bool
 	var owner string
 	err := s.ask(ctx, call{statement: selectOwner, row: func(r *record) { owns, owner, creates = r.bool(), r.text(), r.bool() }})
 	if err != nil || owns && creates {
 		return err
+	}
+	s.borrowed = true
+	if role != "" && role != "dispatcher" {
+		return nil // other roles delete no expired history
 	}
 	s.log.WarnContext(ctx, "expired history is deleted row by row: the user cannot create and drop its partitions",
 		"grant", "membership in "+owner+", and CREATE on the schema")

@@ -76,10 +76,10 @@ func partOf(table string) (p part, ok bool) {
 	return p, err == nil && p.days > 0 && p.table() == table
 }
 
-// selectDays reads the names of the parts, the longest retention of history, and the database's time.
+// selectDays reads the names of the parts, the longest retention of history (store.Settings.DoneRetention), and the database's time.
 var selectDays = statement{"select_days", `SELECT coalesce((SELECT string_agg(c.relname, ' ' ORDER BY c.relname) FROM pg_inherits i
 	JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = to_regclass('timer_history')), ''),
-	(SELECT coalesce(max(history_retention_ns), 0) FROM namespaces), clock_timestamp()`}
+	(SELECT coalesce(max(greatest(history_retention_ns, keep_payload_ns)), 0) FROM namespaces), clock_timestamp()`}
 
 // dayIsTaken reads whether the default partition has rows that belong to a part. The part cannot be created until they
 // have expired. Each half of the query has an index.
@@ -125,9 +125,12 @@ func (d *days) missing() (out []part) {
 // keepDays drops the parts whose days are over and creates parts for the coming days, up to the longest retention of a
 // namespace, or up to ahead if that is longer. A day is over when it is over by both the caller's clock and the
 // database's: if one clock is ahead, history must not be lost for everyone. It returns how many rows it dropped, and
-// the first error.
+// the first error. If the user cannot change parts, it does nothing.
 func (s *Store) keepDays(ctx context.Context, now timer.Millis, ahead time.Duration, wait bool) (dropped int, err error) {
 	const op = "keep days of history"
+	if s.borrowed {
+		return 0, nil
+	}
 	if err := s.calls.Enter(ctx, op); err != nil {
 		return 0, err
 	}

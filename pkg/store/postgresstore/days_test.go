@@ -272,6 +272,29 @@ func TestDaysAreThereBeforeLongerHistory(t *testing.T) {
 	})
 }
 
+// TestDaysOfKeptPayloadsAreMadeEachDay: the purge creates the partitions of coming days up to the longest keepPayload.
+func TestDaysOfKeptPayloadsAreMadeEachDay(t *testing.T) {
+	eachServer(t, func(t *testing.T, address string) {
+		inside := migrated(t, address)
+		s := openStore(t, inside)
+		settings := store.DefaultSettings()
+		settings.KeepPayload = 7 * day
+		ns := store.Namespace{Name: "default", Shards: shard.Block{Count: block.Count}, Settings: settings}
+		if _, err := s.CreateNamespace(t.Context(), ns); err != nil {
+			t.Fatal(err)
+		}
+		present := timer.SystemClock()
+		last := part{present.Time().Truncate(day).Add(7 * day), 1}.table()
+		execute(t, inside, "DROP TABLE "+last)
+		if _, err := s.Purge(t.Context(), present.Add(daysAgain), 10); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, inside, "SELECT count(*) FROM pg_class WHERE relname = '"+last+"'"); n != 1 {
+			t.Errorf("%s is not made", last)
+		}
+	})
+}
+
 // TestADayThatCannotBeDroppedInTime: the partitions of coming days are created nevertheless.
 func TestADayThatCannotBeDroppedInTime(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {

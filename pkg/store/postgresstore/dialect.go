@@ -17,6 +17,7 @@ var dialect = relational.Dialect{
 		"from_shard": "bigint", "from_uuid": "uuid", "from_generation": "bigint", "from_attempt": "integer",
 		"upto_shard": "bigint", "upto_uuid": "uuid", "upto_generation": "bigint", "upto_attempt": "integer",
 		"at_least": "timestamptz", "before": "timestamptz", "now": "timestamptz", "status": "text", "after": "text",
+		"each": "bigint", "after_due": "timestamptz", "after_uuid": "uuid",
 	},
 	Shard:     "shard_id",
 	UUID:      "timer_uuid",
@@ -32,6 +33,7 @@ var dialect = relational.Dialect{
 	Lookup: func(columns, table, condition string) string {
 		return " CROSS JOIN LATERAL (SELECT " + columns + " FROM " + table + " WHERE " + condition + " OFFSET 0) " + table[len(table)-1:]
 	},
+	Lateral:     true,
 	InShards:    " = ANY(@shards)",
 	KeepCluster: " ON CONFLICT (one) DO NOTHING",
 	// Blocks never overlap. The lock does not block readers.

@@ -15,26 +15,29 @@ import (
 var removeTimers = statement{"remove_timers", `WITH gone AS (
 	DELETE FROM timers t
 	USING unnest($2::bigint[], $3::timestamptz[], $4::uuid[], $5::bigint[], $6::bigint[], $7::integer[], $8::text[],
-		$9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::integer[], $13::text[])
+		$9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::integer[], $13::text[], $14::boolean[])
 		WITH ORDINALITY AS a(shard_id, due_at, timer_uuid, revision, generation, attempt, outcome,
-			started_at, finished_at, expires_at, status_code, error, place)
+			started_at, finished_at, expires_at, status_code, error, keeps, place)
 	WHERE ` + atKey + `
 		AND CASE WHEN a.revision <> 0 THEN t.revision = a.revision ELSE t.generation = a.generation END
 		AND NOT EXISTS (SELECT FROM timer_history h
 			WHERE h.shard_id = t.shard_id AND h.timer_uuid = t.timer_uuid AND h.generation = t.generation AND h.attempt = a.attempt)
 	RETURNING a.place, a.attempt, a.outcome, a.started_at, a.finished_at, a.expires_at, a.status_code, a.error, t.shard_id,
 		t.timer_uuid, t.generation, t.namespace, t.timer_id, t.execute_at, t.deliver, t.callback_url, t.callback_timeout_ms,
-		t.retry_policy, CASE WHEN a.outcome = 'dead' THEN t.payload END AS payload, t.correlation_id, t.due_at, t.revision, t.created_at,
-		t.headers, t.topic, t.event_key, t.updated_at > a.finished_at - ` + endMargin + ` AS recent
+		t.retry_policy,
+		CASE WHEN a.outcome = 'dead' THEN t.payload WHEN a.keeps THEN coalesce(t.payload, '') END AS payload,
+		t.correlation_id, t.due_at, t.revision, t.created_at,
+		t.headers, t.topic, t.event_key, t.options, t.updated_at > a.finished_at - ` + endMargin + ` AS recent
 ), kept AS (
 	INSERT INTO timer_history (shard_id, timer_uuid, generation, attempt, outcome, started_at, finished_at, status_code, error,
 		expires_at, dead_until, marked_at, namespace, timer_id, execute_at, deliver, callback_url, callback_timeout_ms,
-		retry_policy, payload, correlation_id, due_at, revision, created_at, updated_at, headers, topic, event_key)
+		retry_policy, payload, correlation_id, due_at, revision, created_at, updated_at, headers, topic, event_key,
+		options)
 	SELECT shard_id, timer_uuid, generation, attempt, outcome, started_at, ` + finishedAt("a.recent", "$1") + `, status_code, error,
 		CASE WHEN outcome = 'dead' THEN 'infinity' ELSE expires_at END, CASE WHEN outcome = 'dead' THEN expires_at END,
 		CASE WHEN outcome = 'dead' THEN $1::timestamptz END, namespace, timer_id, execute_at, deliver,
 		callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, due_at, revision, created_at, $1, headers,
-		topic, event_key
+		topic, event_key, options
 	FROM gone a
 )
 SELECT place FROM gone`}
@@ -81,8 +84,8 @@ func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Fini
 	return out, nil
 }
 
-// splitEnds returns the items with a final outcome of a timer that occurs once in the batch, sorted by row, and all
-// other items.
+// splitEnds returns the items with a final outcome, without a follow-up, of a timer that occurs once in the batch, sorted by row,
+// and all other items.
 func splitEnds(items []store.Finish) (ends, rest []int) {
 	times := make(map[store.Ref]int, len(items))
 	for i := range items {
@@ -90,7 +93,7 @@ func splitEnds(items []store.Finish) (ends, rest []int) {
 	}
 	for i := range items {
 		f := &items[i]
-		if (f.Kind == store.FinishDone || f.Kind == store.FinishDead) && times[f.Ref] == 1 {
+		if (f.Kind == store.FinishDone || f.Kind == store.FinishDead) && times[f.Ref] == 1 && f.FollowUp == nil {
 			ends = append(ends, i)
 		} else {
 			rest = append(rest, i)
@@ -120,6 +123,7 @@ func removeCall(now timer.Millis, items []store.Finish, ends []int, left []bool)
 			instants(n, func(i int) timer.Millis { return engine.ExpiresAt(&at(i).Record) }),
 			int4s(n, func(i int) int32 { return int32(at(i).Record.StatusCode) }),
 			texts(n, func(i int) string { return errorText(at(i).Record.Error) }),
+			bools(n, func(i int) bool { return engine.KeepsPayload(at(i)) }),
 		},
 		row: func(r *record) {
 			place := r.int8() - 1
@@ -134,9 +138,12 @@ func removeCall(now timer.Millis, items []store.Finish, ends []int, left []bool)
 
 // finishLocked locks the rows of the items at the given places, applies the items, and commits.
 func (t *transaction) finishLocked(ctx context.Context, now timer.Millis, items []store.Finish, places []int, out []error) error {
-	refs := make([]store.Ref, len(places))
-	for i, place := range places {
-		refs[i] = items[place].Ref
+	refs := make([]store.Ref, 0, 2*len(places))
+	for _, place := range places {
+		refs = append(refs, items[place].Ref)
+		if next := items[place].FollowUp; next != nil {
+			refs = append(refs, next.Ref)
+		}
 	}
 	l, err := t.lock(ctx, now, refs)
 	if err != nil {
@@ -146,6 +153,9 @@ func (t *transaction) finishLocked(ctx context.Context, now timer.Millis, items 
 		f := items[i]
 		f.Record.Error = errorText(f.Record.Error)
 		out[i] = l.slots[f.Ref].Finish(now, &f)
+		if out[i] == nil && f.FollowUp != nil {
+			l.slots[f.FollowUp.Ref].Apply(now, *f.FollowUp)
+		}
 	}
 	return t.flush(ctx, l)
 }

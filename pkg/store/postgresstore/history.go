@@ -25,19 +25,20 @@ WHERE ` + byAttempt + ` AND h.` + relational.IsReplaceable}
 	insertHistory = statement{"insert_history", `INSERT INTO timer_history (shard_id, timer_uuid, generation, attempt, outcome, next_at,
 	started_at, finished_at, status_code, error, expires_at, marked_at, namespace, timer_id, execute_at, deliver,
 	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, due_at, revision, created_at, updated_at,
-	headers, topic, event_key, dead_until)
+	headers, topic, event_key, dead_until, options)
 SELECT a.shard_id, a.timer_uuid, a.generation, a.attempt, a.outcome, a.next_at, a.started_at,
 	` + finishedAt("a.recent", "a.updated_at") + `, a.status_code, a.error, a.expires_at, a.marked_at, a.namespace, a.timer_id,
 	a.execute_at, a.deliver, a.callback_url, a.callback_timeout_ms, a.retry_policy, a.payload, a.correlation_id, a.due_at,
-	a.revision, a.created_at, a.updated_at, a.headers, a.topic, a.event_key, a.dead_until
+	a.revision, a.created_at, a.updated_at, a.headers, a.topic, a.event_key, a.dead_until, a.options
 FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::integer[], $5::text[], $6::timestamptz[],
 	$7::timestamptz[], $8::timestamptz[], $9::integer[], $10::text[], $11::timestamptz[], $12::timestamptz[], $13::text[],
 	$14::text[], $15::timestamptz[], $16::text[], $17::text[], $18::integer[], $19::text[], $20::bytea[], $21::text[],
 	$22::timestamptz[], $23::bigint[], $24::timestamptz[], $25::timestamptz[], $26::text[], $27::text[],
-	$28::text[], $29::timestamptz[], $30::boolean[])
+	$28::text[], $29::timestamptz[], $30::text[], $31::boolean[])
 	AS a(shard_id, timer_uuid, generation, attempt, outcome, next_at, started_at, finished_at, status_code, error,
 		expires_at, marked_at, namespace, timer_id, execute_at, deliver, callback_url, callback_timeout_ms, retry_policy,
-		payload, correlation_id, due_at, revision, created_at, updated_at, headers, topic, event_key, dead_until, recent)
+		payload, correlation_id, due_at, revision, created_at, updated_at, headers, topic, event_key, dead_until,
+		options, recent)
 WHERE NOT EXISTS (SELECT FROM timer_history h
 	WHERE ` + byAttempt + `)`}
 )
@@ -114,6 +115,7 @@ func historyCalls(attempts []*engine.Attempt) []call {
 				}
 				return 0
 			}),
+			textsOrNull(n, func(i int) string { return engine.FormatOptions(&at(i).Timer.Spec) }),
 			bools(n, func(i int) bool { return at(i).Recent }),
 		)},
 	}

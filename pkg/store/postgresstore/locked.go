@@ -28,11 +28,12 @@ FOR UPDATE OF t`}
 	insertTimers = statement{"insert_timers", `INSERT INTO timers (shard_id, timer_uuid, namespace, timer_id, execute_at, deliver,
 	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at, revision, generation,
 	attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error, headers,
-	topic, event_key, planned_at, leased, target)
+	topic, event_key, planned_at, leased, target, options)
 SELECT a.* FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[],
 	$7::text[], $8::integer[], $9::text[], $10::bytea[], $11::text[], $12::text[], $13::timestamptz[], $14::bigint[], $15::bigint[],
 	$16::integer[], $17::integer[], $18::timestamptz[], $19::timestamptz[], $20::timestamptz[], $21::timestamptz[],
-	$22::integer[], $23::text[], $24::text[], $25::text[], $26::text[], $27::timestamptz[], $28::boolean[], $29::bigint[]) AS a
+	$22::integer[], $23::text[], $24::text[], $25::text[], $26::text[], $27::timestamptz[], $28::boolean[], $29::bigint[],
+	$30::text[]) AS a
 ON CONFLICT DO NOTHING`}
 
 	// replaceTimers writes all columns except the key and the ids. An unchanged payload is not sent.
@@ -43,15 +44,15 @@ ON CONFLICT DO NOTHING`}
 	starts = a.starts, created_at = a.created_at, updated_at = a.updated_at,
 	executed_at = a.executed_at, marked_at = a.marked_at, last_status = a.last_status, last_error = a.last_error,
 	headers = a.headers, topic = a.topic, event_key = a.event_key, planned_at = a.planned_at, leased = a.leased,
-	target = a.target
+	target = a.target, options = a.options
 FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[],
 	$7::text[], $8::integer[], $9::text[], $10::bytea[], $11::text[], $12::text[], $13::timestamptz[], $14::bigint[], $15::bigint[],
 	$16::integer[], $17::integer[], $18::timestamptz[], $19::timestamptz[], $20::timestamptz[], $21::timestamptz[],
 	$22::integer[], $23::text[], $24::text[], $25::text[], $26::text[], $27::timestamptz[], $28::boolean[],
-	$29::bigint[], $30::boolean[]) AS a(shard_id, timer_uuid, namespace,
+	$29::bigint[], $30::text[], $31::boolean[]) AS a(shard_id, timer_uuid, namespace,
 	timer_id, execute_at, deliver, callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at,
 	revision, generation, attempts, starts, created_at, updated_at, executed_at, marked_at, last_status, last_error, headers,
-	topic, event_key, planned_at, leased, target, same_payload)
+	topic, event_key, planned_at, leased, target, options, same_payload)
 WHERE ` + byUUID}
 
 	deleteTimers = statement{"delete_timers", `DELETE FROM timers t USING unnest($1::bigint[], $2::uuid[]) AS a(shard_id, timer_uuid)
@@ -248,6 +249,7 @@ func slotArgs(slots []*slot) [][]byte {
 		instantsOrNull(n, func(i int) timer.Millis { return at(i).PlannedAt() }),
 		bools(n, func(i int) bool { return at(i).Leased }),
 		int8s(n, func(i int) int64 { return int64(at(i).Timer.Target()) }),
+		textsOrNull(n, func(i int) string { return engine.FormatOptions(&at(i).Timer.Spec) }),
 		bools(n, func(i int) bool { return slots[i].SamePayload }),
 	}
 }

@@ -8,12 +8,12 @@ import (
 
 // CreateNamespace implements store.Namespaces.
 func (s *Store) CreateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
-	s.makeDaysFor(ctx, ns.Settings.HistoryRetention)
+	s.makeDaysFor(ctx, ns.Settings.DoneRetention())
 	return s.core.CreateNamespace(ctx, ns)
 }
 
 // UpdateNamespace implements store.Namespaces.
 func (s *Store) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
-	s.makeDaysFor(ctx, ns.Settings.HistoryRetention)
+	s.makeDaysFor(ctx, ns.Settings.DoneRetention())
 	return s.core.UpdateNamespace(ctx, ns)
 }

@@ -298,17 +298,27 @@ func TestMigrateSaysWhatIsInTheWay(t *testing.T) {
 	})
 }
 
-// TestMigrateTakesItsTime: the statement_timeout of the user does not apply to migrations.
+// TestMigrateTakesItsTime: the statement_timeout of the user does not apply to migrations. The reads of the schema's version
+// before and after have to observe it. An event trigger delays the first statement of the migration by more.
 func TestMigrateTakesItsTime(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
+		t.Parallel()
 		inside := newDatabase(t, address)
 		role := fmt.Sprintf("hasty_%d", rand.Uint64())
 		execute(t, inside, "CREATE ROLE "+role+" LOGIN", "GRANT CREATE ON SCHEMA public TO "+role,
-			"ALTER ROLE "+role+" SET statement_timeout = '10ms'")
+			"ALTER ROLE "+role+" SET statement_timeout = '1s'",
+			"CREATE SEQUENCE changes",
+			"CREATE FUNCTION delay() RETURNS event_trigger LANGUAGE plpgsql SECURITY DEFINER AS "+
+				"$$ BEGIN IF nextval('public.changes') = 1 THEN PERFORM pg_sleep(1.2); END IF; END $$",
+			"CREATE EVENT TRIGGER delay ON ddl_command_start EXECUTE FUNCTION delay()")
 		t.Cleanup(func() { execute(t, inside, "DROP OWNED BY "+role, "DROP ROLE "+role) })
 		at := with(t, inside, func(u *url.URL) { u.User = url.User(role) })
+		before := time.Now()
 		if _, _, err := Migrate(t.Context(), Options{URL: at}); err != nil {
 			t.Error(err)
+		}
+		if took := time.Since(before); took < 1200*time.Millisecond {
+			t.Errorf("took %s: the trigger has not delayed it, so this proves nothing", took)
 		}
 	})
 }

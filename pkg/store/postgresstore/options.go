@@ -28,6 +28,9 @@ type Options struct {
 	// AllowUnsafe allows a server that may lose acknowledged timers in a power failure (fsync or full_page_writes off),
 	// for tests. ?allow_unsafe=true in the URL has the same effect.
 	AllowUnsafe bool
+	// Role is the only role of the process: ingest, scheduler or dispatcher. Open requires the rights of this role only. Default:
+	// all roles.
+	Role string
 	// Logger gets events that are not part of a call's answer. By default nothing is logged.
 	Logger *slog.Logger
 }

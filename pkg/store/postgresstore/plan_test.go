@@ -100,8 +100,13 @@ func plans() []plan {
 			what: "List by due time: bound", statement: shared("list_due_bound"), maySort: sortsRange,
 			through: []string{`Index Only Scan using timers_\d+_shard_id_due_at_timer_uuid_idx`, `_status_\w+ on timers_`},
 		},
+		{
+			what: "DueKeys", statement: shared("due_keys"),
+			through: []string{`Index Only Scan using timers_\d+_shard_id_due_at_timer_uuid_idx on timers_\d+ t.*\n.*Index Cond: \(\(shard_id = b.probed\) AND \(ROW\(due_at, timer_uuid\) > ROW`},
+		},
 		{what: "Ping: look for room", statement: fillRoom},
 		{what: "Count parked", statement: countParked, through: []string{`Index Only Scan using timers_\d+_status_\w+`}},
+		{what: "Count dead", statement: countDead, through: []string{`Index Only Scan using timer_history_dead_\w+`}},
 		{what: "Count moved", statement: countMoved, through: []string{`timers_\d+_planned_at_due_at_leased_status_idx`}},
 		{
 			what: "Count overdue", statement: countOverdue, through: []string{`_due_at_timer_uuid_idx on timers_`},

@@ -23,6 +23,14 @@ var deleteExpiredDead = statement{"delete_expired_dead", `DELETE FROM timer_hist
 	FOR UPDATE SKIP LOCKED) AS old
 WHERE d.ctid = old.row AND d.marked_at IS NULL`}
 
+// deleteDays deletes the rows of partitions whose days are over, for a user who cannot drop these partitions. Another user,
+// such as that of a migration, may have created them.
+var deleteDays = statement{"delete_days", `DELETE FROM timer_history h USING (
+	SELECT tableoid AS part, ctid AS row FROM timer_history
+	WHERE expires_at < $1::timestamptz AND marked_at IS NULL LIMIT $2::bigint
+	FOR UPDATE SKIP LOCKED) AS old
+WHERE h.tableoid = old.part AND h.ctid = old.row AND h.expires_at < $1 AND h.marked_at IS NULL`}
+
 // Purge implements store.Outcomes. It deletes expired rows that are not in a day's partition. Then, if daysEvery is
 // over, it drops partitions whose days are over, which costs the same for any number of rows and is not bounded by the
 // limit, and creates those of coming days. It logs errors of partitions instead of returning them, because only an
@@ -48,10 +56,40 @@ func (s *Store) Purge(ctx context.Context, now timer.Millis, limit int) (int, er
 	if err != nil || !s.housekeeping.begin(now) {
 		return int(deleted), err
 	}
+	if s.borrowed {
+		return s.purgeDays(ctx, now, int(deleted), limit)
+	}
 	dropped, trouble := s.keepDays(ctx, now, 0, false)
-	s.housekeeping.end(now, trouble)
+	s.housekeeping.end(now, nextDays(trouble))
 	s.logDays(ctx, trouble)
 	return dropped + int(deleted), nil
+}
+
+// purgeDays deletes rows of partitions whose days are over, until deleted rows are limit. If it reaches the limit, the next call
+// continues.
+func (s *Store) purgeDays(ctx context.Context, now timer.Millis, deleted, limit int) (int, error) {
+	var more int64
+	today := timer.FromTime(now.Time().Truncate(day))
+	err := s.write(ctx, "purge history", latest, func(t *transaction) error {
+		return t.commit(ctx, call{
+			statement: deleteDays, args: [][]byte{instantValue(today), int8Value(int64(limit - deleted))}, changed: &more,
+		})
+	})
+	deleted += int(more)
+	wait := nextDays(err)
+	if err == nil && deleted >= limit {
+		wait = 0
+	}
+	s.housekeeping.end(now, wait)
+	return deleted, err
+}
+
+// nextDays returns when to change partitions again.
+func nextDays(trouble error) time.Duration {
+	if trouble != nil {
+		return daysAgain
+	}
+	return daysEvery
 }
 
 // logDays logs an error of partitions once, until the error changes. It does not log that another process is changing
@@ -85,13 +123,10 @@ func (h *housekeeping) begin(now timer.Millis) bool {
 	return true
 }
 
-func (h *housekeeping) end(now timer.Millis, trouble error) {
+func (h *housekeeping) end(now timer.Millis, wait time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.running, h.last, h.wait = false, now, daysEvery
-	if trouble != nil {
-		h.wait = daysAgain
-	}
+	h.running, h.last, h.wait = false, now, wait
 }
 
 // isNew reports whether there is an error that differs from the last one.

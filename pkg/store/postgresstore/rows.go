@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -67,6 +68,9 @@ func (s *scanner) timer(r *record) (timer.Timer, shard.ID) {
 	t.Headers = timer.Headers(r.text())
 	t.Topic = r.text()
 	t.EventKey = r.text()
+	if err := engine.ParseOptions(r.text(), &t.Spec); err != nil {
+		r.failf("%w", err)
+	}
 	t.PlannedAt, _ = r.instant()
 	return t, id
 }

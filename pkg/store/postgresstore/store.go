@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -31,6 +32,8 @@ type Store struct {
 	// clock is one connection for reading the server's clock, so that Time does not wait for other calls.
 	clock *pgxpool.Pool
 	log   *slog.Logger
+	// credentials replace those of the URL for new connections; nil until SetCredentials.
+	credentials atomic.Pointer[url.Userinfo]
 	// maxCounted is the default. Tests change it.
 	maxCounted int
 
@@ -38,6 +41,8 @@ type Store struct {
 
 	// full is set if a write has failed because the disk is full, and findRoom has not succeeded since.
 	full atomic.Bool
+	// borrowed: the user cannot create and drop partitions of history.
+	borrowed bool
 
 	calls engine.Calls
 }
@@ -47,22 +52,26 @@ var (
 	_ store.Positions       = (*Store)(nil)
 	_ store.Census          = (*Store)(nil)
 	_ store.DeclaredFilters = (*Store)(nil)
+	_ store.Credentials     = (*Store)(nil)
 )
 
 // Open connects to a database whose schema this program supports, and checks that timers are safe there. Its errors are
 // one line for operators: they name the server and the problem. Migrate creates the schema.
 func Open(ctx context.Context, o Options) (*Store, error) {
+	if err := checkRole(o.Role); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
 	config, err := o.pool()
 	if err != nil {
 		return nil, err
 	}
 	onlyPrimary(config)
 	where := target(config)
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
+	s := &Store{log: o.logger(), maxCounted: maxCounted}
+	config.BeforeConnect = s.authenticate
+	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", where, err)
 	}
-	s := &Store{pool: pool, log: o.logger(), maxCounted: maxCounted}
 	s.core = relational.New(database{s}, statements, cursors)
 	if s.beside, err = pgxpool.NewWithConfig(ctx, laterOf(config, max(1, config.MaxConns/4))); err == nil {
 		s.long, err = pgxpool.NewWithConfig(ctx, laterOf(config, maxLong))
@@ -74,7 +83,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.closePools()
 		return nil, fmt.Errorf("open store %s: %w", where, err)
 	}
-	if err := s.check(ctx, o.AllowUnsafe); err != nil {
+	if err := s.check(ctx, o.AllowUnsafe, o.Role); err != nil {
 		s.closePools()
 		return nil, refused(where, err)
 	}
@@ -92,12 +101,30 @@ func laterOf(config *pgxpool.Config, most int32) *pgxpool.Config {
 	return later
 }
 
+func (s *Store) pools() []*pgxpool.Pool { return []*pgxpool.Pool{s.pool, s.beside, s.long, s.clock} }
+
 func (s *Store) closePools() {
-	for _, pool := range []*pgxpool.Pool{s.pool, s.beside, s.long, s.clock} {
+	for _, pool := range s.pools() {
 		if pool != nil {
 			pool.Close()
 		}
 	}
+}
+
+// SetCredentials implements store.Credentials.
+func (s *Store) SetCredentials(user *url.Userinfo) {
+	s.credentials.Store(user)
+	for _, pool := range s.pools() {
+		pool.Reset() // also ends connections that are being opened with the earlier credentials
+	}
+}
+
+func (s *Store) authenticate(_ context.Context, config *pgx.ConnConfig) error {
+	if user := s.credentials.Load(); user != nil {
+		config.User = user.Username()
+		config.Password, _ = user.Password()
+	}
+	return nil
 }
 
 // pool returns the pool's configuration. It also sets the options that the URL has for this engine.

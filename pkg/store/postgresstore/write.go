@@ -14,15 +14,17 @@ import (
 // not changed and are not in the answer.
 var createTimers = statement{"create_timers", `INSERT INTO timers (shard_id, timer_uuid, namespace, timer_id, execute_at, deliver,
 	callback_url, callback_timeout_ms, retry_policy, payload, correlation_id, status, due_at, revision, generation,
-	attempts, starts, created_at, updated_at, last_status, last_error, headers, topic, event_key, target)
+	attempts, starts, created_at, updated_at, last_status, last_error, headers, topic, event_key, target,
+	options)
 SELECT a.shard_id, a.timer_uuid, a.namespace, a.timer_id, a.execute_at, a.deliver,
 	a.callback_url, a.callback_timeout_ms, a.retry_policy, a.payload, a.correlation_id, 'scheduled',
 	greatest(a.execute_at, $1::timestamptz), a.revision, a.revision AS generation, 0, 0, $1, $1, 0, '', a.headers,
-	a.topic, a.event_key, a.target
+	a.topic, a.event_key, a.target, a.options
 FROM unnest($2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[], $9::integer[],
-	$10::text[], $11::bytea[], $12::text[], $13::bigint[], $14::text[], $15::text[], $16::text[], $17::bigint[])
+	$10::text[], $11::bytea[], $12::text[], $13::bigint[], $14::text[], $15::text[], $16::text[], $17::bigint[],
+	$18::text[])
 	AS a(shard_id, timer_uuid, namespace, timer_id, execute_at, deliver, callback_url, callback_timeout_ms,
-		retry_policy, payload, correlation_id, revision, headers, topic, event_key, target)
+		retry_policy, payload, correlation_id, revision, headers, topic, event_key, target, options)
 ON CONFLICT DO NOTHING RETURNING shard_id, timer_uuid`}
 
 // Write implements store.Timers. Creates whose ids occur once in the batch run first, in one statement. The remaining
@@ -125,6 +127,7 @@ func (b *createBatch) call() call {
 			textsOrNull(n, func(i int) string { return b.ops[i].Spec.Topic }),
 			textsOrNull(n, func(i int) string { return b.ops[i].Spec.EventKey }),
 			int8s(n, func(i int) int64 { return int64(b.ops[i].Spec.Target()) }),
+			textsOrNull(n, func(i int) string { return engine.FormatOptions(&b.ops[i].Spec) }),
 		},
 		row: b.read,
 	}

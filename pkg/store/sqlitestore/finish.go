@@ -16,10 +16,11 @@ const (
 	insertHistory = `INSERT INTO history (shard, uuid, generation, attempt, outcome, next_at, started_at, finished_at,
 	status_code, error, expires_at, marked_at, namespace, timer_id, execute_at, deliver, callback_url,
 	callback_timeout_ns, retry_policy, payload, correlation_id, due_at, revision, created_at, updated_at, headers,
-	topic, event_key)
+	topic, event_key, options)
 SELECT shard, uuid, generation, ?, ?, ?, ?, ` + finishedAt + `, ?, ?, ?, ?, namespace, timer_id, execute_at, deliver, callback_url,
-	callback_timeout_ns, retry_policy, iif(?, payload, NULL), correlation_id, due_at, revision, created_at, ?, headers,
-	topic, event_key
+	callback_timeout_ns, retry_policy, CASE ? WHEN 1 THEN payload WHEN 2 THEN ifnull(payload, x'') END,
+	correlation_id, due_at, revision, created_at, ?, headers,
+	topic, event_key, options
 FROM timers` + guarded + `
 ON CONFLICT (shard, uuid, generation, attempt) DO UPDATE SET
 	outcome = excluded.outcome, next_at = excluded.next_at, started_at = excluded.started_at,
@@ -29,7 +30,8 @@ ON CONFLICT (shard, uuid, generation, attempt) DO UPDATE SET
 	callback_timeout_ns = excluded.callback_timeout_ns, retry_policy = excluded.retry_policy,
 	payload = excluded.payload, correlation_id = excluded.correlation_id, due_at = excluded.due_at,
 	revision = excluded.revision, created_at = excluded.created_at, updated_at = excluded.updated_at,
-	headers = excluded.headers, topic = excluded.topic, event_key = excluded.event_key
+	headers = excluded.headers, topic = excluded.topic, event_key = excluded.event_key,
+	options = excluded.options
 WHERE ` + relational.IsReplaceable
 
 	deleteRow = "DELETE FROM timers" + guarded
@@ -57,8 +59,14 @@ func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Fini
 	out := make([]error, len(items))
 	err := s.write(ctx, "finish timers", len(items), row*len(items), func(c *conn) (err error) {
 		for i := range items {
-			if out[i], err = c.finish(now, &items[i]); err != nil {
+			f := &items[i]
+			if out[i], err = c.finish(now, f); err != nil {
 				return err
+			}
+			if out[i] == nil && f.FollowUp != nil {
+				if _, err = c.put(now, f.FollowUp); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -72,7 +80,8 @@ func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Fini
 // finish writes one outcome. refused is the item's answer, err an error of the database.
 func (c *conn) finish(now timer.Millis, f *store.Finish) (refused, err error) {
 	if f.Kind == store.FinishDone || f.Kind == store.FinishDead {
-		if err := c.record(engine.AttemptOf(now, f), f.If); err != nil {
+		a := engine.AttemptOf(now, f)
+		if err := c.record(a, f.If, payloadOf(a, engine.KeepsPayload(f))); err != nil {
 			return nil, err
 		}
 		if removed, err := c.guarded(deleteRow, f.Ref, f.If); err != nil || removed == 1 {
@@ -90,14 +99,32 @@ func (c *conn) finish(now timer.Millis, f *store.Finish) (refused, err error) {
 }
 
 // record writes an attempt of a row into history. It replaces a row of the same attempt, unless that row is final.
-func (c *conn) record(a *engine.Attempt, guard store.Guard) error {
+// payload is a result of payloadOf.
+func (c *conn) record(a *engine.Attempt, guard store.Guard, payload int) error {
 	since := timer.Never // only the ends of timers are ordered
 	if a.Outcome == store.OutcomeDone || a.Outcome == store.OutcomeDead {
 		since = a.FinishedAt.Add(-store.EndMargin)
 	}
 	_, err := c.guarded(insertHistory, a.Ref, guard, a.Attempt, string(a.Outcome), a.NextAt, a.StartedAt, a.FinishedAt, since,
-		a.UpdatedAt, a.StatusCode, a.Error, a.ExpiresAt, timeOrNull(a.MarkedAt), a.Outcome == store.OutcomeDead, a.UpdatedAt)
+		a.UpdatedAt, a.StatusCode, a.Error, a.ExpiresAt, timeOrNull(a.MarkedAt), payload, a.UpdatedAt)
 	return err
+}
+
+// How insertHistory copies the payload, if it is not 0.
+const (
+	asItIs  = 1
+	notNull = 2 // engine.KeptPayload
+)
+
+func payloadOf(a *engine.Attempt, kept bool) int {
+	switch {
+	case a.Outcome == store.OutcomeDead:
+		return asItIs
+	case kept:
+		return notNull
+	default:
+		return 0
+	}
 }
 
 // guarded runs a statement on a row, if the row matches the guard.

@@ -13,8 +13,9 @@ import (
 // it changes nothing.
 const insertNew = `INSERT INTO timers (shard, uuid, namespace, timer_id, execute_at, deliver, callback_url,
 	callback_timeout_ns, retry_policy, payload, correlation_id, status, due_at, revision, generation,
-	attempts, starts, created_at, updated_at, executed_at, last_status, last_error, headers, topic, event_key, target)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'scheduled', ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	attempts, starts, created_at, updated_at, executed_at, last_status, last_error, headers, topic, event_key, target,
+	options)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'scheduled', ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (shard, uuid) DO NOTHING`
 
 // Write implements store.Timers.

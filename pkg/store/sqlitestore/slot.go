@@ -14,7 +14,7 @@ const (
 	replaceLive = `UPDATE timers SET execute_at = ?, deliver = ?, callback_url = ?, callback_timeout_ns = ?,
 	retry_policy = ?, payload = iif(?, payload, ?), correlation_id = ?, status = ?, due_at = ?, revision = ?, generation = ?,
 	attempts = ?, starts = ?, created_at = ?, updated_at = ?, executed_at = ?, last_status = ?, last_error = ?, headers = ?,
-	topic = ?, event_key = ?, target = ?, marked_at = ?, planned_at = ?, leased = ?
+	topic = ?, event_key = ?, target = ?, options = ?, marked_at = ?, planned_at = ?, leased = ?
 WHERE shard = ? AND uuid = ?`
 
 	deleteLive = "DELETE FROM timers WHERE shard = ? AND uuid = ?"
@@ -57,7 +57,8 @@ func (c *conn) readEnd(now timer.Millis, s *engine.Slot) error {
 // flush writes the changes of a row.
 func (c *conn) flush(s *engine.Slot) error {
 	for _, a := range s.Attempts() {
-		if err := c.record(a, store.Guard{Revision: s.Was.Timer.Revision}); err != nil {
+		payload := payloadOf(a, a.Timer.Payload != nil)
+		if err := c.record(a, store.Guard{Revision: s.Was.Timer.Revision}, payload); err != nil {
 			return err
 		}
 	}
@@ -79,7 +80,7 @@ func (c *conn) insert(ref store.Ref, t *timer.Timer) (inserted bool, err error) 
 	n, err := c.exec(insertNew, ref.Shard, ref.UUID[:], t.Namespace, t.ID, t.ExecuteAt, string(t.Deliver), t.CallbackURL,
 		int64(t.CallbackTimeout), c.policies.Format(&t.Retry), t.Payload, orNull(t.CorrelationID), t.DueAt, t.Revision, t.Generation,
 		t.CreatedAt, t.UpdatedAt, t.ExecutedAt, t.LastStatus, t.LastError, orNull(string(t.Headers)),
-		orNull(t.Topic), orNull(t.EventKey), int64(t.Target()))
+		orNull(t.Topic), orNull(t.EventKey), int64(t.Target()), orNull(engine.FormatOptions(&t.Spec)))
 	return n == 1, err
 }
 
@@ -88,8 +89,9 @@ func (c *conn) replace(s *engine.Slot) error {
 	_, err := c.exec(replaceLive, t.ExecuteAt, string(t.Deliver), t.CallbackURL, int64(t.CallbackTimeout),
 		c.policies.Format(&t.Retry), s.SamePayload, t.Payload, orNull(t.CorrelationID), string(t.Status), t.DueAt, t.Revision,
 		t.Generation, t.Attempts, t.Starts, t.CreatedAt, t.UpdatedAt, t.ExecutedAt, t.LastStatus, t.LastError,
-		orNull(string(t.Headers)), orNull(t.Topic), orNull(t.EventKey), int64(t.Target()), timeOrNull(s.Is.MarkedAt),
-		timeOrNull(s.Is.PlannedAt()), s.Is.Leased, s.Ref.Shard, s.Ref.UUID[:])
+		orNull(string(t.Headers)), orNull(t.Topic), orNull(t.EventKey), int64(t.Target()),
+		orNull(engine.FormatOptions(&t.Spec)), timeOrNull(s.Is.MarkedAt), timeOrNull(s.Is.PlannedAt()), s.Is.Leased,
+		s.Ref.Shard, s.Ref.UUID[:])
 	return err
 }
 

@@ -274,16 +274,18 @@ func TestAnOutsideReaderDoesNotBlockTheStore(t *testing.T) {
 	for size() <= limit {
 		write()
 	}
-	began := time.Now()
+	longest := time.Duration(0)
 	for range 200 { // enough for a second attempt to truncate the log
+		began := time.Now()
 		write()
+		longest = max(longest, time.Since(began))
 		if !exists(t, s, putOf("first", now)) {
 			t.Fatal("a timer is gone")
 		}
 	}
 	// A single attempt that waits would take the busy timeout of 5 s.
-	if took := time.Since(began); took > 4*time.Second {
-		t.Errorf("200 writes and reads beside an outside reader took %v", took)
+	if longest > 4*time.Second {
+		t.Errorf("a write beside an outside reader took %v", longest)
 	}
 	if n := log.count("write-ahead log cannot be emptied"); n != 1 {
 		t.Errorf("%d warnings of one outage, want 1:\n%s", n, log)

@@ -6,15 +6,16 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/store/memstore"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// listInDueOrder lists by due time if the list is filtered by due time. That is the order of the index that polls use.
-type listInDueOrder struct{ broken }
+// walksInDueOrder lists by due time if the list is filtered by due time. That is the order of the index that polls use.
+type walksInDueOrder struct{ broken }
 
-func (b *listInDueOrder) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
+func (b *walksInDueOrder) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
 	if q.DueFrom == 0 && q.DueBefore == 0 || q.Status.Finished() {
 		return b.Store.List(ctx, now, q)
 	}
@@ -54,7 +55,7 @@ func (b *listInDueOrder) List(ctx context.Context, now timer.Millis, q store.Lis
 }
 
 func TestSuiteCatchesAWalkInTheOrderOfDueTimes(t *testing.T) {
-	catches(t, func(s *memstore.Store) store.Store { return &listInDueOrder{broken{Store: s}} },
+	catches(t, func(s *memstore.Store) store.Store { return &walksInDueOrder{broken{Store: s}} },
 		"List/AWalkByDueTimeIsStableWhileTimersMove")
 }
 
@@ -152,4 +153,98 @@ func (b *countAll) CountLive(ctx context.Context, _ store.Namespace, limit int) 
 
 func TestSuiteCatchesACountOfAllNamespaces(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &countAll{broken{Store: s}} }, "CountLive/OfTheNamespaceUpToTheLimit")
+}
+
+// dueKeysOf changes the answers of DueKeys, and with them the lists in due order.
+type dueKeysOf struct {
+	broken
+
+	change func(ctx context.Context, q store.DueKeysQuery) (store.DueKeys, error)
+}
+
+func (b *dueKeysOf) DueKeys(ctx context.Context, q store.DueKeysQuery) (store.DueKeys, error) {
+	return b.change(ctx, q)
+}
+
+// TestSuiteCatchesDueKeysOneShardAfterTheOther: each shard is in order, but not all together.
+func TestSuiteCatchesDueKeysOneShardAfterTheOther(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store {
+		b := &dueKeysOf{broken: broken{Store: s}}
+		b.change = func(ctx context.Context, q store.DueKeysQuery) (store.DueKeys, error) {
+			page, err := s.DueKeys(ctx, q)
+			slices.SortStableFunc(page.Keys, func(a, b store.DueKey) int { return int(a.Shard) - int(b.Shard) })
+			return page, err
+		}
+		return b
+	}, "DueKeys/InOrderOverAllShards", "DueKeys/AShardWithMostOfTheTimers")
+}
+
+// TestSuiteCatchesDueKeysWithoutTheCut: the first keys of each shard are merged up to the limit, although a shard may have
+// more keys before the last one.
+func TestSuiteCatchesDueKeysWithoutTheCut(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store {
+		b := &dueKeysOf{broken: broken{Store: s}}
+		b.change = func(ctx context.Context, q store.DueKeysQuery) (store.DueKeys, error) {
+			var found []store.DueKey
+			for id := range q.Namespace.Shards.Count {
+				one := q
+				one.Namespace.Shards = shard.Block{Base: q.Namespace.Shards.Base + shard.ID(id), Count: 1}
+				one.Limit = min(q.Limit, q.Limit/q.Namespace.Shards.Count+10)
+				page, err := s.DueKeys(ctx, one)
+				if err != nil {
+					return page, err
+				}
+				found = append(found, page.Keys...)
+			}
+			slices.SortFunc(found, func(a, b store.DueKey) int { return a.Compare(b.Key) })
+			return store.DueKeys{Keys: found[:min(q.Limit, len(found))], More: len(found) >= q.Limit}, nil
+		}
+		return b
+	}, "DueKeys/AShardWithMostOfTheTimers")
+}
+
+// TestSuiteCatchesDueKeysByTimeOnly: a page begins after the due time of the last key, so timers with the same time are missed.
+func TestSuiteCatchesDueKeysByTimeOnly(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store {
+		b := &dueKeysOf{broken: broken{Store: s}}
+		b.change = func(ctx context.Context, q store.DueKeysQuery) (store.DueKeys, error) {
+			q.After = store.MaxKeyAt(q.After.DueAt)
+			return s.DueKeys(ctx, q)
+		}
+		return b
+	}, "DueKeys/InOrderOverAllShards")
+}
+
+// keyOrderOnly ignores InDueOrder.
+type keyOrderOnly struct{ broken }
+
+func (b *keyOrderOnly) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
+	q.InDueOrder = false
+	return b.Store.List(ctx, now, q)
+}
+
+func TestSuiteCatchesAListThatIgnoresTheOrder(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &keyOrderOnly{broken{Store: s}} },
+		"List/InDueOrder", "List/InDueOrderForeignCursorsAreErrInvalid")
+}
+
+// repeatsInDueOrder begins a page at the last timer of the page before.
+type repeatsInDueOrder struct{ broken }
+
+func (b *repeatsInDueOrder) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
+	page, err := b.Store.List(ctx, now, q)
+	if err != nil || !q.InDueOrder || q.Limit < 3 || len(q.After) == 0 {
+		return page, err
+	}
+	q.After = nil
+	whole, err := b.Store.List(ctx, now, q)
+	if len(whole.Timers) > 0 && len(page.Timers) > 0 {
+		page.Timers[0] = whole.Timers[0]
+	}
+	return page, err
+}
+
+func TestSuiteCatchesARepeatedTimerInDueOrder(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &repeatsInDueOrder{broken{Store: s}} },
+		"List/InDueOrder", "List/InDueOrderIsStable")
 }

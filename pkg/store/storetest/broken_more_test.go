@@ -447,3 +447,46 @@ func TestSuiteCatchesAnUpdateThatForgetsSecrets(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &oldSecret{broken{Store: s}} },
 		"Namespaces/EverySettingSurvives")
 }
+
+// oldAuth updates all settings but the authentication of callbacks.
+type oldAuth struct{ broken }
+
+func (b *oldAuth) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	old, err := b.GetNamespace(ctx, ns.Name)
+	if err != nil {
+		return old, err
+	}
+	ns.Settings.Auth = old.Settings.Auth
+	return b.Store.UpdateNamespace(ctx, ns)
+}
+
+func TestSuiteCatchesAnUpdateThatForgetsCallbackAuth(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &oldAuth{broken{Store: s}} },
+		"Namespaces/EverySettingSurvives")
+}
+
+// doneKeeping changes whether history keeps the payloads of done timers.
+type doneKeeping struct {
+	broken
+
+	keep bool
+}
+
+func (b *doneKeeping) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	items = slices.Clone(items)
+	for i := range items {
+		items[i].Record.KeepPayload = b.keep
+	}
+	return b.Store.Finish(ctx, now, items)
+}
+
+func TestSuiteCatchesPayloadsThatAreNotKept(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &doneKeeping{broken: broken{Store: s}} }, "Rearm/ADoneTimerWhosePayloadIsKept")
+}
+
+func TestSuiteCatchesPayloadsThatAreAlwaysKept(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &doneKeeping{broken: broken{Store: s}, keep: true} },
+		"Rearm/ADoneTimerWithoutItsPayloadIsErrNotFound")
+}

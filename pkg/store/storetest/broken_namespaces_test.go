@@ -20,7 +20,7 @@ func (b *lastNamespaceWins) UpdateNamespace(ctx context.Context, ns store.Namesp
 		if !errors.Is(err, store.ErrConflict) {
 			return out, err
 		}
-		ns.Version = out.Version
+		ns.Version, ns.Shards = out.Version, out.Shards
 	}
 }
 
@@ -85,9 +85,8 @@ type reusedBlock struct {
 	free map[int]shard.Block
 }
 
-func (b *reusedBlock) DeleteNamespace(ctx context.Context, name string, version int64) error {
-	ns, _ := b.GetNamespace(ctx, name)
-	err := b.Store.DeleteNamespace(ctx, name, version)
+func (b *reusedBlock) DeleteNamespace(ctx context.Context, ns store.Namespace) error {
+	err := b.Store.DeleteNamespace(ctx, ns)
 	if err == nil {
 		b.free[ns.Shards.Count] = ns.Shards
 	}
@@ -110,11 +109,48 @@ func TestSuiteCatchesReusedBlocks(t *testing.T) {
 // anyVersion deletes a namespace that has changed.
 type anyVersion struct{ broken }
 
-func (b *anyVersion) DeleteNamespace(ctx context.Context, name string, _ int64) error {
-	ns, _ := b.GetNamespace(ctx, name)
-	return b.Store.DeleteNamespace(ctx, name, ns.Version)
+func (b *anyVersion) DeleteNamespace(ctx context.Context, ns store.Namespace) error {
+	present, _ := b.GetNamespace(ctx, ns.Name)
+	if present.Shards.Base == ns.Shards.Base {
+		ns.Version = present.Version
+	}
+	return b.Store.DeleteNamespace(ctx, ns)
 }
 
 func TestSuiteCatchesDeletionsThatDoNotCompare(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &anyVersion{broken{Store: s}} }, "Namespaces/DeleteIsACompareAndSet")
+}
+
+// anyBlock compares only the version of a namespace.
+type anyBlock struct {
+	broken
+
+	updates, deletions bool
+}
+
+func (b *anyBlock) present(ctx context.Context, ns store.Namespace) store.Namespace {
+	present, _ := b.GetNamespace(ctx, ns.Name)
+	ns.Shards = present.Shards
+	return ns
+}
+
+func (b *anyBlock) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	if b.updates {
+		ns = b.present(ctx, ns)
+	}
+	return b.Store.UpdateNamespace(ctx, ns)
+}
+
+func (b *anyBlock) DeleteNamespace(ctx context.Context, ns store.Namespace) error {
+	if b.deletions {
+		ns = b.present(ctx, ns)
+	}
+	return b.Store.DeleteNamespace(ctx, ns)
+}
+
+func TestSuiteCatchesLateWritesToANewNamespace(t *testing.T) {
+	for _, updates := range []bool{true, false} {
+		catches(t, func(s *memstore.Store) store.Store { return &anyBlock{broken{Store: s}, updates, !updates} },
+			"Namespaces/LateWritesSpareTheNewNamespace")
+	}
 }

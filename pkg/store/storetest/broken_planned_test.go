@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/timerbus/timerbus/pkg/store"
@@ -135,6 +136,51 @@ func TestSuiteCatchesACensusThatCountsLeasedTimers(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store {
 		return &wrongCensus{broken{Store: s}, func(t *timer.Timer) timer.Millis { return t.PlannedAt }}
 	}, "Census/PostponedTimersAreOverdueAndLeasedOnesAreNot")
+}
+
+// wrongDead adds to the number of dead timers.
+type wrongDead struct {
+	broken
+
+	add func(b *wrongDead) int64
+	// forgotten, done and rearmed are what the broken census counts, too.
+	forgotten, done, rearmed atomic.Int64
+}
+
+func (b *wrongDead) Count(ctx context.Context, now timer.Millis) (store.Counts, error) {
+	counts, err := b.Store.Count(ctx, now)
+	counts.Dead += b.add(b)
+	return counts, err
+}
+
+func (b *wrongDead) Forget(ctx context.Context, now timer.Millis, items []store.Forget) ([]error, error) {
+	b.forgotten.Add(int64(len(items)))
+	return b.Store.Forget(ctx, now, items)
+}
+
+func (b *wrongDead) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	for i := range items {
+		if items[i].Kind == store.FinishDone {
+			b.done.Add(1)
+		}
+	}
+	return b.Store.Finish(ctx, now, items)
+}
+
+func (b *wrongDead) Rearm(ctx context.Context, now timer.Millis, items []store.Rearm) ([]store.Written, error) {
+	b.rearmed.Add(int64(len(items)))
+	return b.Store.Rearm(ctx, now, items)
+}
+
+func TestSuiteCatchesACensusOfOtherTimersThanDeadOnes(t *testing.T) {
+	for _, add := range []func(b *wrongDead) int64{
+		func(b *wrongDead) int64 { return b.forgotten.Load() },
+		func(b *wrongDead) int64 { return b.done.Load() },
+		func(b *wrongDead) int64 { return b.rearmed.Load() },
+	} {
+		catches(t, func(s *memstore.Store) store.Store { return &wrongDead{broken: broken{Store: s}, add: add} },
+			"Census/CountsDeadTimersInHistory")
+	}
 }
 
 // --- leases that have ended, or beyond the limit

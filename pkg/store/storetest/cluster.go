@@ -26,6 +26,7 @@ func clusterTests() []test {
 		{"Cluster/HandlesCloseApart", clusterCloseApart},
 		{"Cluster/EverythingSurvivesReopening", clusterReopen},
 		{"Census/CountsLiveRows", censusCounts},
+		{"Census/CountsDeadTimersInHistory", censusDead},
 		{"Census/PostponedTimersAreOverdueAndLeasedOnesAreNot", censusPostponed},
 		{"Exclusive/ReturnsTheLeasesThatHaveNotEnded", exclusiveLeases},
 	}
@@ -105,6 +106,7 @@ func (w *world) everyCall() map[string]error {
 	_, calls["Write"] = s.Write(w.ctx, w.now, []store.Op{w.putOp("a", w.now)})
 	_, calls["Get"] = s.Get(w.ctx, w.now, ref)
 	_, calls["List"] = s.List(w.ctx, w.now, store.ListQuery{Namespace: w.ns, Limit: 1})
+	_, calls["DueKeys"] = s.DueKeys(w.ctx, store.DueKeysQuery{Namespace: w.ns, After: store.MinKey(), Limit: 1})
 	_, calls["CountLive"] = s.CountLive(w.ctx, w.ns, 1)
 	_, calls["History"] = s.History(w.ctx, w.now, ref, 1)
 	_, calls["Claim"] = s.Claim(w.ctx, w.now, w.owner(), []shard.ID{ref.Shard})
@@ -124,7 +126,7 @@ func (w *world) everyCall() map[string]error {
 	_, calls["GetNamespace"] = s.GetNamespace(w.ctx, w.ns.Name)
 	_, calls["ListNamespaces"] = s.ListNamespaces(w.ctx, "", 10)
 	_, calls["UpdateNamespace"] = s.UpdateNamespace(w.ctx, w.ns)
-	calls["DeleteNamespace"] = s.DeleteNamespace(w.ctx, w.ns.Name, w.ns.Version)
+	calls["DeleteNamespace"] = s.DeleteNamespace(w.ctx, w.ns)
 	_, calls["Init"] = s.Init(w.ctx, w.identity("late", 1))
 	calls["Ping"] = s.Ping(w.ctx)
 	_, calls["Time"] = s.Time(w.ctx)
@@ -320,18 +322,57 @@ func censusCounts(w *world) {
 	count := w.census()
 	count("nothing", store.Counts{OldestPlannedAt: timer.Never})
 	w.oneOfEach() // scheduled is due now, retrying in a minute
-	count("one of each", store.Counts{Pending: 2, Parked: 1, OldestPlannedAt: w.now})
+	count("one of each", store.Counts{Pending: 2, Parked: 1, Dead: 1, OldestPlannedAt: w.now})
 	first := w.now
 	w.now++
-	count("a millisecond later", store.Counts{Pending: 2, Overdue: 1, Parked: 1, OldestPlannedAt: first})
+	count("a millisecond later", store.Counts{Pending: 2, Overdue: 1, Parked: 1, Dead: 1, OldestPlannedAt: first})
 	w.now += hour
-	count("an hour later", store.Counts{Pending: 2, Overdue: 2, Parked: 1, OldestPlannedAt: first})
+	count("an hour later", store.Counts{Pending: 2, Overdue: 2, Parked: 1, Dead: 1, OldestPlannedAt: first})
 	other := *w
 	other.ns = w.namespace("other", 2)
 	other.put("x", w.now)
-	count("of all namespaces", store.Counts{Pending: 3, Overdue: 2, Parked: 1, OldestPlannedAt: first})
+	count("of all namespaces", store.Counts{Pending: 3, Overdue: 2, Parked: 1, Dead: 1, OldestPlannedAt: first})
 	w.mustWrite(store.Delete{Ref: w.ref("scheduled")})
-	count("after a delete", store.Counts{Pending: 2, Overdue: 1, Parked: 1, OldestPlannedAt: first + minute})
+	count("after a delete", store.Counts{Pending: 2, Overdue: 1, Parked: 1, Dead: 1, OldestPlannedAt: first + minute})
+}
+
+// censusDead: the gauge of dead timers counts those that are neither started again nor removed.
+func censusDead(w *world) {
+	count := w.census()
+	want := func(what string, pending, dead int64) {
+		w.t.Helper()
+		counts := store.Counts{Pending: pending, Dead: dead, OldestPlannedAt: timer.Never}
+		if pending > 0 {
+			counts.OldestPlannedAt = w.now
+		}
+		count(what, counts)
+	}
+	var dead []timer.Timer
+	for _, id := range []string{"a", "b", "c"} {
+		t := w.put(id, w.now)
+		w.end(&t, store.FinishDead)
+		dead = append(dead, t)
+	}
+	done := w.put("done", w.now)
+	w.end(&done, store.FinishDone)
+	want("three dead timers with their events to be published", 0, 3)
+	w.publish()
+	want("and published", 0, 3)
+	w.check(w.forget(store.Forget{Ref: w.ref("a"), Generation: dead[0].Generation})[0], "forget")
+	want("after one was forgotten", 0, 2)
+	again := w.put("b", w.now)
+	want("after one was created again", 1, 1)
+	w.end(&again, store.FinishDead)
+	want("after that died, too", 0, 2)
+	w.publish()
+	w.check(w.rearm(w.rearmOp("c", w.now)).Err, "rearm")
+	want("after one was started again", 1, 1)
+	w.mustWrite(store.Delete{Ref: w.ref("c")})
+	if w.purges() {
+		w.now += 10_000 * hour
+		w.purge(100)
+		want("after the retention", 0, 0)
+	}
 }
 
 // censusPostponed: the overdue gauges count the timers of a receiver that is down, but not timers in delivery.

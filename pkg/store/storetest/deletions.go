@@ -10,13 +10,13 @@ import (
 func namespaceDelete(w *world) {
 	other := w.namespace("other", 2)
 	gone := w.namespace("gone", 2)
-	w.wantErr(w.store.DeleteNamespace(w.ctx, "nobody", 1), store.ErrNotFound, "delete an unknown namespace")
-	w.check(w.store.DeleteNamespace(w.ctx, gone.Name, gone.Version), "delete")
+	w.wantErr(w.store.DeleteNamespace(w.ctx, store.Namespace{Name: "nobody", Version: 1}), store.ErrNotFound, "delete an unknown namespace")
+	w.check(w.store.DeleteNamespace(w.ctx, gone), "delete")
 	_, err := w.store.GetNamespace(w.ctx, gone.Name)
 	w.wantErr(err, store.ErrNotFound, "get a deleted namespace")
 	_, err = w.store.UpdateNamespace(w.ctx, gone)
 	w.wantErr(err, store.ErrNotFound, "update a deleted namespace")
-	w.wantErr(w.store.DeleteNamespace(w.ctx, gone.Name, gone.Version), store.ErrNotFound, "delete it again")
+	w.wantErr(w.store.DeleteNamespace(w.ctx, gone), store.ErrNotFound, "delete it again")
 	all, err := w.allNamespaces()
 	w.check(err, "list")
 	w.equal("list", all, []store.Namespace{w.ns, other})
@@ -28,29 +28,35 @@ func namespaceDeleteVersion(w *world) {
 	w.check(err, "update")
 	claim := w.claim(ns.Shards.Base)[0].Claim
 	for _, version := range []int64{0, ns.Version, updated.Version + 1} {
-		w.wantErr(w.store.DeleteNamespace(w.ctx, ns.Name, version), store.ErrConflict, "delete version %d", version)
+		other := updated
+		other.Version = version
+		w.wantErr(w.store.DeleteNamespace(w.ctx, other), store.ErrConflict, "delete version %d", version)
 	}
 	got, err := w.store.GetNamespace(w.ctx, ns.Name)
 	w.check(err, "get")
 	w.equal("namespace", got, updated)
 	w.wantAdmitted("a refused delete", claim)
-	w.check(w.store.DeleteNamespace(w.ctx, ns.Name, updated.Version), "delete the present version")
+	w.check(w.store.DeleteNamespace(w.ctx, updated), "delete the present version")
 }
 
 func namespaceDeletedBlocks(w *world) {
 	all := []store.Namespace{w.ns}
+	var early store.Namespace
 	// The last block, one before it, and the last one again.
 	for i := range 4 {
 		kept, last := w.namespace(fmt.Sprint("kept", i), 1+i), w.namespace("again", 3)
+		if i == 1 {
+			early = kept
+		}
 		if last.Version != 1 {
 			w.t.Errorf("round %d: a namespace that is created again has version %d, want 1", i, last.Version)
 		}
 		// A deleted namespace keeps its block, so its name is changed for the comparison.
-		w.check(w.store.DeleteNamespace(w.ctx, last.Name, last.Version), "delete")
+		w.check(w.store.DeleteNamespace(w.ctx, last), "delete")
 		last.Name = fmt.Sprint("deleted", i)
 		all = append(all, kept, last)
 		if i == 2 {
-			w.check(w.store.DeleteNamespace(w.ctx, "kept1", 1), "delete an earlier block")
+			w.check(w.store.DeleteNamespace(w.ctx, early), "delete an earlier block")
 		}
 	}
 	w.wantDisjoint(append(all, w.namespace("kept1", 2)))
@@ -63,7 +69,7 @@ func namespaceDeletedClaims(w *world) {
 	claims := w.claim(ns.Shards.In(0, 1)...)
 	w.now += minute
 	w.check(w.advance(claims[0].Claim, store.MaxKeyAt(w.now-second)), "advance")
-	w.check(w.store.DeleteNamespace(w.ctx, ns.Name, ns.Version), "delete")
+	w.check(w.store.DeleteNamespace(w.ctx, ns), "delete")
 	for _, c := range claims {
 		w.wantFenced("a deleted namespace", c.Claim)
 	}
@@ -75,4 +81,23 @@ func namespaceDeletedClaims(w *world) {
 	for _, c := range neighbours {
 		w.wantAdmitted("the deletion of another namespace", c.Claim)
 	}
+}
+
+// namespaceDeletedAndCreatedAgain: a write for the deleted namespace that the database applies late does not change the new
+// one, although both have the same version.
+func namespaceDeletedAndCreatedAgain(w *world) {
+	gone := w.namespace("again", 2)
+	w.check(w.store.DeleteNamespace(w.ctx, gone), "delete")
+	again := w.namespace("again", 2)
+	w.equal("version of the new namespace", again.Version, gone.Version)
+	claim := w.claim(again.Shards.Base)[0].Claim
+	gone.Settings.DeletingSince = w.now
+	present, err := w.store.UpdateNamespace(w.ctx, gone)
+	w.wantErr(err, store.ErrConflict, "update the deleted namespace")
+	w.equal("namespace of the conflict", present, again)
+	w.wantErr(w.store.DeleteNamespace(w.ctx, gone), store.ErrConflict, "delete the deleted namespace")
+	present, err = w.store.GetNamespace(w.ctx, again.Name)
+	w.check(err, "get")
+	w.equal("new namespace", present, again)
+	w.wantAdmitted("a late deletion", claim)
 }

@@ -327,6 +327,10 @@ func finishDeadWhole(w *world) {
 			}
 			s.Payload[0] = '1'
 		},
+		"request": func(s *timer.Spec) {
+			s.Deliver, s.Topic, s.EventKey = timer.DeliverCallback, "", ""
+			s.Request, s.Payload = timer.Request{Method: "PATCH", ContentType: "a/b"}, []byte{0, 0xff}
+		},
 	} {
 		op := w.putOp(id, w.now)
 		change(&op.Spec)

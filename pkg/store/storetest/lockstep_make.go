@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -94,20 +95,45 @@ func (l *lockstep) anySpec() timer.Spec {
 	if s.Topic != "" {
 		s.EventKey = pick(l, "", "k", "ü")
 	}
+	if s.Way() == timer.DeliverCallback && l.chance(30) {
+		s.Request, s.Payload = l.anyRequest()
+	}
+	s.Window = pick(l, 0, 0, time.Millisecond, timer.MaxWindow)
+	s.ExpireAfter = pick(l, 0, 0, time.Millisecond, timer.MaxExpireAfter)
+	s.OnDone, s.OnDead = pick(l, "", "http://done"), pick(l, "", "https://dead/ä")
 	return s
+}
+
+// anyRequest returns a request and its body.
+func (l *lockstep) anyRequest() (timer.Request, []byte) {
+	r := timer.Request{Method: pick(l, timer.Methods()...), Reschedule: l.chance(50)}
+	if r.Method == http.MethodGet || l.chance(30) {
+		return r, nil
+	}
+	r.ContentType = pick(l, "text/plain; charset=utf-8", "application/octet-stream")
+	return r, pick(l, []byte("not JSON"), []byte("\x00\xff"), []byte("1"))
 }
 
 func (l *lockstep) anyPatch() timer.Patch {
 	var p timer.Patch
 	s := l.anySpec()
 	if l.chance(40) {
-		p.ExecuteAt = &s.ExecuteAt
+		p.ExecuteAt, p.Window = &s.ExecuteAt, &s.Window
 	}
 	if l.chance(30) {
-		p.Payload = &s.Payload
+		p.Payload = &s.Payload // may be refused, because the timer has a request
+		if s.Request.Raw() || l.chance(50) {
+			p.Request = &s.Request
+		}
 	}
 	if l.chance(30) {
 		p.CorrelationID = &s.CorrelationID
+	}
+	if l.chance(20) {
+		p.ExpireAfter, p.OnDone = &s.ExpireAfter, &s.OnDone
+	}
+	if l.chance(10) {
+		p.ExpiresAt, p.OnDead = new(l.anyTime()), &s.OnDead // may be before executeAt
 	}
 	if l.chance(30) {
 		p.Headers = &s.Headers
@@ -190,7 +216,21 @@ func (l *lockstep) anyFinish() store.Finish {
 	if l.chance(10) {
 		f.DueAt = l.anyTime() // a stale hint
 	}
+	if (f.Kind == store.FinishDone || f.Kind == store.FinishDead) && l.chance(30) {
+		f.FollowUp = l.anyFollowUp(ref)
+	}
 	return f
+}
+
+// anyFollowUp returns the create of a new timer in the same shard as ref.
+func (l *lockstep) anyFollowUp(ref store.Ref) *store.Put {
+	ns := l.spaces[0]
+	if !ns.Shards.Contains(ref.Shard) {
+		ns = l.spaces[1]
+	}
+	revision := l.next()
+	id := ns.Shards.FollowUpID(ref.Shard, revision.String())
+	return &store.Put{Ref: refIn(ns, id), Namespace: ns.Name, ID: id, Revision: revision, Spec: l.anySpec()}
 }
 
 func (l *lockstep) anyRecord(attempts timer.Attempt) store.Record {

@@ -30,6 +30,7 @@ func namespaceTests() []test {
 		{"Namespaces/DeleteIsACompareAndSet", namespaceDeleteVersion},
 		{"Namespaces/BlocksOfDeletedNamespacesAreNotReused", namespaceDeletedBlocks},
 		{"Namespaces/DeleteRemovesClaims", namespaceDeletedClaims},
+		{"Namespaces/LateWritesSpareTheNewNamespace", namespaceDeletedAndCreatedAgain},
 	}
 }
 
@@ -122,7 +123,7 @@ func namespaceUpdate(w *world) {
 	want.UpdatedAt = w.now + hour
 	asked := want
 	want.Version++
-	asked.Shards = shard.Block{Base: 77, Count: 77}
+	asked.Shards.Count = 77
 	asked.CreatedAt = 1
 	got, err := w.store.UpdateNamespace(w.ctx, asked)
 	w.check(err, "update")
@@ -276,7 +277,6 @@ func namespaceUpdateRace(w *world) {
 // deliverySettings returns settings in which all fields of callbacks and events are set.
 func (w *world) deliverySettings() store.Settings {
 	s := store.DefaultSettings()
-	s.Headers = "Authorization: Bearer x\nX-Team: billing\n"
 	for _, code := range []int{400, 404, 463, 464, 499} {
 		var err error
 		s.FinalStatuses, err = s.FinalStatuses.With(code)
@@ -290,8 +290,15 @@ func (w *world) deliverySettings() store.Settings {
 		CA:          "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
 		Certificate: strings.Repeat("certificate\n", 5000), EncryptedKey: "v1:k:" + strings.Repeat("C", 9000),
 	}
+	s.Headers = "X-Team: billing\n"
+	s.KeepPayload = max(s.HistoryRetention, 7*24*time.Hour)
+	s.Auth = store.CallbackAuth{
+		Type: store.AuthOAuth2, TokenURL: "https://id.example/token?a=b&c=%20", ClientID: "ä<\"\\🕰", Scopes: "read write",
+		Audience: "https://api.example/", EncryptedSecret: "v1:k:" + strings.Repeat("D", 12_000),
+	}
 	s.EventTopics = "*.audit billing.timeouts orders.*"
 	s.Quota = store.Quota{MaxPending: 5, CreatesPerSecond: 6, MaxPayload: 7}
+	s.OnDone, s.OnDead = "https://example.com/done", "http://example.com/dead?ä"
 	s.DeletingSince = w.now + 8
 	return s
 }
@@ -302,11 +309,18 @@ func namespaceSettings(w *world) {
 	single.Secrets[0] = all.Secrets[0]
 	trust := store.DefaultSettings()
 	trust.TLS.CA = all.TLS.CA
+	basic, bearer := store.DefaultSettings(), store.DefaultSettings()
+	basic.Auth = store.CallbackAuth{Type: store.AuthBasic, Username: "u", EncryptedSecret: "v1:k:e"}
+	bearer.Auth = store.CallbackAuth{Type: store.AuthBearer, EncryptedSecret: "v1:k:f"}
+	static := store.DefaultSettings()
+	static.Headers = "Authorization: Bearer x\nX-Team: billing\n"
 	largest := store.DefaultSettings()
 	largest.Headers, largest.HostConcurrency = largestHeaders(), store.MaxHostConcurrency
 	largest.Quota = store.Quota{
 		MaxPending: store.MaxPendingQuota, CreatesPerSecond: store.MaxCreateQuota, MaxPayload: timer.MaxPayload,
 	}
+	largest.OnDone = "https://example.com/" + strings.Repeat("d", timer.MaxCallbackURL-20)
+	largest.OnDead = largest.OnDone[:timer.MaxCallbackURL-1] + "e"
 	patterns := make([]string, timer.MaxTopicPatterns)
 	for i := range patterns {
 		patterns[i] = fmt.Sprintf("%0*d", timer.MaxTopic, i)
@@ -314,7 +328,7 @@ func namespaceSettings(w *world) {
 	var err error
 	largest.EventTopics, err = timer.NewTopicPatterns(patterns)
 	w.check(err, "the suite's own patterns")
-	for i, settings := range []store.Settings{all, single, store.DefaultSettings(), trust, largest} {
+	for i, settings := range []store.Settings{all, single, store.DefaultSettings(), trust, basic, bearer, static, largest} {
 		w.check(settings.Check(), "the suite's own settings")
 		made, err := w.store.CreateNamespace(w.ctx, store.Namespace{
 			Name: fmt.Sprint("made", i), Shards: shard.Block{Count: 1}, Settings: settings, CreatedAt: w.now, UpdatedAt: w.now,

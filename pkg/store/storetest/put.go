@@ -249,6 +249,8 @@ func putExtremes(w *world) {
 	largest.Headers = largestHeaders()
 	largest.Topic = strings.Repeat("t", timer.MaxTopic)
 	largest.EventKey = strings.Repeat("é", timer.MaxEventKey/2)
+	largest.Window, largest.ExpireAfter = timer.MaxWindow, timer.MaxExpireAfter
+	largest.OnDone, largest.OnDead = largest.CallbackURL, "http"+largest.CallbackURL[5:]
 	largest.Retry = timer.RetryPolicy{
 		MaxAttempts: timer.MaxMaxAttempts, MaxAttemptsDuration: timer.MaxMaxAttemptsDuration,
 		InitialInterval: timer.MaxInitialInterval, BackoffMultiplier: timer.MaxBackoffMultiplier,
@@ -261,10 +263,18 @@ func putExtremes(w *world) {
 			MaxInterval: timer.MinInitialInterval,
 		},
 	}
+	request := largest
+	request.Deliver, request.Topic, request.EventKey = timer.DeliverCallback, "", ""
+	request.Request = timer.Request{
+		Method: "DELETE", ContentType: "text/x; p=" + strings.Repeat("p", timer.MaxContentType-10), Reschedule: true,
+	}
+	request.Payload = bytes.Repeat([]byte{0, 0xff}, timer.MaxPayload/2)
+	bare := smallest
+	bare.CallbackURL, bare.Request = "http://a", timer.Request{Method: "GET"}
 	odd := w.spec(-1) // just before 1970
 	odd.Retry.BackoffMultiplier = 1.1
 	for id, spec := range map[string]timer.Spec{
-		strings.Repeat("界", timer.MaxID/3): largest, "1": smallest, "odd": odd,
+		strings.Repeat("界", timer.MaxID/3): largest, "1": smallest, "odd": odd, "request": request, "bare": bare,
 	} {
 		w.check(spec.Check(), "the suite's own spec")
 		op := w.putOp(id, 0)

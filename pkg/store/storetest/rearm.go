@@ -14,6 +14,8 @@ func rearmTests() []test {
 		{"Rearm/OnlyTheAskedGeneration", rearmIfGeneration},
 		{"Rearm/TheLastDeathCounts", rearmLastDeath},
 		{"Rearm/EachItemByItself", rearmBatch},
+		{"Rearm/ADoneTimerWhosePayloadIsKept", rearmDone},
+		{"Rearm/ADoneTimerWithoutItsPayloadIsErrNotFound", rearmDoneWithout},
 	}
 }
 
@@ -86,6 +88,65 @@ func rearmParked(w *world) {
 	if rows := w.due(w.claim(item.Ref.Shard)[0].Claim, store.MinKey(), want.DueAt).Rows; len(rows) != 1 {
 		w.t.Errorf("Due shows %+v, want the timer that lives again", rows)
 	}
+}
+
+// rearmDone: history keeps the payload of a done timer if the record says so, also if the timer has none, on each way to finish one.
+func rearmDone(w *world) {
+	for what, finish := range map[string]func(id string, f store.Finish){
+		"alone": func(_ string, f store.Finish) { w.check(w.finish(f), "finish") },
+		"with a follow-up": func(id string, f store.Finish) {
+			t := w.mustGet(f.Ref)
+			f.FollowUp = w.followUp(&t, "f of "+id)
+			w.check(w.finish(f), "finish")
+		},
+		"after another outcome in the batch": func(_ string, f store.Finish) {
+			t := w.mustGet(f.Ref)
+			lease := w.finishOp(&t, store.FinishLeased)
+			f.If = store.Guard{Generation: t.Generation}
+			out, err := w.store.Finish(w.ctx, w.now, []store.Finish{lease, f})
+			w.check(err, "finish")
+			w.check(out[0], "lease")
+			w.check(out[1], "finish")
+		},
+	} {
+		for _, payload := range []string{`{"order":1}`, ""} {
+			id := what + payload
+			op := w.putOp(id, w.now)
+			op.Spec.Payload = nil
+			if payload != "" {
+				op.Spec.Payload = []byte(payload)
+			}
+			t := w.mustWrite(op).Timer
+			f := w.finishOp(&t, store.FinishDone)
+			f.Record.KeepPayload = true
+			finish(id, f)
+			present := w.now
+			w.now += minute
+			item := w.rearmOp(id, w.now+hour)
+			out := w.rearm(item)
+			w.check(out.Err, "rearm of a timer that was done %s", what)
+			if string(out.Timer.Payload) != payload || payload == "" && out.Timer.Payload != nil || out.Timer.Status != timer.StatusScheduled {
+				w.t.Errorf("%s: the new generation is %s with payload %q, want %q", what, out.Timer.Status, out.Timer.Payload, payload)
+			}
+			w.wantRow(item.Ref, &out.Timer)
+			w.now = present
+		}
+	}
+}
+
+// rearmDoneWithout: a timer never lives again without its payload. History forgets the payload with the outcome.
+func rearmDoneWithout(w *world) {
+	for _, id := range []string{"not kept", "expired"} {
+		t := w.put(id, w.now)
+		f := w.finishOp(&t, store.FinishDone)
+		f.Record.KeepPayload = id == "expired"
+		w.check(w.finish(f), "finish")
+	}
+	item := w.rearmOp("not kept", w.now)
+	w.wantErr(w.rearm(item).Err, store.ErrNotFound, "rearm of a done timer whose payload is not kept")
+	w.wantNoRow(item.Ref)
+	w.now += millis(retention)
+	w.wantErr(w.rearm(w.rearmOp("expired", w.now)).Err, store.ErrNotFound, "rearm of a done timer after its expiry")
 }
 
 func rearmLive(w *world) {

@@ -109,6 +109,10 @@ func (w *world) spec(executeAt timer.Millis) timer.Spec {
 		Headers:       "X-Team: billing\nX-Trace: a, b;c=\"d\"\n",
 		Topic:         "orders.timeouts",
 		EventKey:      "customer 7/ä",
+		Window:        10 * time.Minute,
+		ExpireAfter:   time.Hour,
+		OnDone:        "https://example.com/done",
+		OnDead:        "https://example.com/dead?ä",
 	}
 }
 

@@ -70,11 +70,33 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- with .Values.secretKeys.secretKey }}
 {{ include "timerbus.secret" (dict "root" $ "name" "TIMERBUS_SECRET_KEY" "key" .) }}
 {{- end }}
+{{- if .Values.tls.existingSecret }}
+- {name: TIMERBUS_TLS_CERT, value: {{ include "timerbus.tlsFolder" . }}/tls.crt}
+- {name: TIMERBUS_TLS_KEY, value: {{ include "timerbus.tlsFolder" . }}/tls.key}
+{{- with .Values.tls.clientCA }}
+- {name: TIMERBUS_TLS_CLIENT_CA, value: {{ include "timerbus.tlsFolder" $ }}/{{ . }}}
+{{- end }}
+{{- end }}
 - {name: TIMERBUS_LISTEN, value: "0.0.0.0:8080"}
 - {name: TIMERBUS_DRAIN_TIMEOUT, value: "{{ .Values.drainTimeoutSeconds }}s"}
 {{- range $name, $value := .Values.settings }}
 - {name: TIMERBUS_{{ $name | replace "-" "_" | upper }}, value: {{ $value | toString | quote }}}
 {{- end }}
+{{- end }}
+
+{{- define "timerbus.tlsFolder" }}/etc/timerbus/tls{{ end }}
+
+{{/* The scheme of the probes and of the metrics. */}}
+{{- define "timerbus.scheme" }}{{ ternary "https" "http" (ne .Values.tls.existingSecret "") }}{{ end }}
+
+{{/* The values of a role's pods, with the Secret of TLS: dict "root" . "pod" the merged values. YAML, for fromYaml. */}}
+{{- define "timerbus.withTLS" -}}
+{{- $pod := deepCopy .pod -}}
+{{- with .root.Values.tls.existingSecret -}}
+{{- $_ := set $pod "volumes" (append $pod.volumes (dict "name" "timerbus-tls" "secret" (dict "secretName" .))) -}}
+{{- $_ := set $pod "volumeMounts" (append $pod.volumeMounts (dict "name" "timerbus-tls" "mountPath" (include "timerbus.tlsFolder" $) "readOnly" true)) -}}
+{{- end -}}
+{{- toYaml $pod -}}
 {{- end }}
 
 {{/* The fields of every pod: dict "root" . "pod" the merged values. */}}

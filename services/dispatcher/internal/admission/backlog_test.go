@@ -17,7 +17,7 @@ func TestTimersWithTheFewestPostponementsArePostponedFirst(t *testing.T) {
 		fast, slow, write, step   = 30 * ms, 150 * ms, 100 * ms, 10 * ms
 	)
 	q := New(&Limits{
-		Concurrency: 2048, Room: 4096, RoomBytes: 1 << 20, Batch: 256, MaxInFlight: inFlight, HostLimit: permits, IdleHosts: 100,
+		Concurrency: 2048, Room: 4096, RoomBytes: 1 << 20, Batch: 256, MaxInFlight: inFlight, HostLimit: permits, KnownHosts: 100,
 		HostMaxWait: time.Second, MaxPostpone: time.Minute, CircuitAfter: 20, CircuitOpenFor: 10 * time.Second,
 		LeaseAfter: 2 * time.Second, HoldFor: 10 * time.Second,
 	})

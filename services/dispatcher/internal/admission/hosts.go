@@ -101,7 +101,7 @@ func (l *limiter) updateList(h *host) {
 	default:
 		l.moveToList(h, l.idle)
 	}
-	for len(l.hosts) > l.limits.IdleHosts && l.idle.Len() > 0 {
+	for len(l.hosts) > l.limits.KnownHosts && l.idle.Len() > 0 {
 		oldest := hostIn(l.idle.Front())
 		l.moveToList(oldest, nil)
 		delete(l.hosts, oldest.target)

@@ -12,7 +12,7 @@ func anybody(*Ticket) bool { return true }
 
 func testLimiter(slots, perHost int) *limiter {
 	return newLimiter(&Limits{
-		Concurrency: slots, MaxInFlight: 40, HostLimit: perHost, IdleHosts: 3, HostMaxWait: time.Second,
+		Concurrency: slots, MaxInFlight: 40, HostLimit: perHost, KnownHosts: 3, HostMaxWait: time.Second,
 		MaxPostpone: time.Minute, CircuitAfter: 3, CircuitOpenFor: 10 * time.Second, Batch: 1000,
 	}, &activity{})
 }

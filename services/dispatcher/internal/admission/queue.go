@@ -14,8 +14,8 @@ type Limits struct {
 	// Concurrency is the number of slots: 2,048. A delivery holds one from its row check until its attempt has a result.
 	// One namespace holds at most three quarters of them.
 	Concurrency int
-	// Room bounds the deliveries between row check and acknowledgement, including those whose outcome, postponement or
-	// lease is being written: 2 × Concurrency.
+	// Room bounds the deliveries in the stages Checking to Writing, leased ones included: 2 × Concurrency. At this bound no row
+	// check begins. A postponement takes room even if none is left, so the number may exceed Room.
 	Room int
 	// RoomBytes bounds the payloads and headers of the same deliveries: 256 MiB. The queue checks the bound before
 	// each batch of row checks, so the rows of one Batch may exceed it. While a payload is being sent, a second copy is in
@@ -27,8 +27,9 @@ type Limits struct {
 	// wait of a message that is not acknowledged within LeaseAfter is extended every LeaseAfter; when its row is leased, the
 	// message is acknowledged.
 	MaxInFlight int
-	// Batch bounds the row checks, outcomes and events in one call, and the deliveries that are being postponed because
-	// they would wait too long: 256.
+	// Batch bounds the row checks, outcomes and events in one call, and the deliveries that are being postponed because of
+	// their host or their namespace's share of the slots: 256. It does not bound postponements, after
+	// HoldFor, of deliveries that wait for a slot or in quarantine.
 	Batch int
 	// ParkAfter is the number of counted starts without a result at which a timer is parked: 5.
 	ParkAfter int
@@ -40,10 +41,11 @@ type Limits struct {
 	// LeaseAfter is how long an attempt runs before its row is leased: 2 s. It is also the interval at which the wait of
 	// unacknowledged messages is extended, so it must be well below bus.AckWait.
 	LeaseAfter time.Duration
-	// HoldFor: 10 s. A message that still waits for a slot or a quarantined group this long after its arrival, or for a
-	// permit this long after it began to wait for the permit, is postponed, so that another process can take it. If its
-	// namespace may hold no more slots either, the wait for a permit ends after 2 × HostMaxWait. A message that waits for a
-	// permit waits longer while as many deliveries as Batch allows are being postponed.
+	// HoldFor bounds how long a delivery waits in this process: 10 s. A delivery that has waited longer is postponed at its next
+	// test, so that another process can take it; tests are LeaseAfter apart. The wait for a slot or in quarantine counts from
+	// the arrival of the message, the wait for a permit from its beginning. A delivery that waits for a permit is postponed
+	// earlier, after 2 × HostMaxWait, if its namespace holds all slots of its share, and later if Batch deliveries are being
+	// postponed.
 	HoldFor time.Duration
 	// HostLimit bounds the concurrent callbacks of one namespace to one host and port while the namespace's setting is not
 	// known: 64.
@@ -58,9 +60,9 @@ type Limits struct {
 	// MaxPostpone bounds how far a row is postponed because of its host, its namespace's share of the slots, or
 	// callback settings that cannot be read or decrypted: 60 s.
 	MaxPostpone time.Duration
-	// IdleHosts: while more hosts than this are known (4,096), the longest idle ones, without calls and waiting deliveries,
-	// are forgotten. The intake bounds the hosts in use.
-	IdleHosts int
+	// KnownHosts bounds the hosts in memory: 4,096. Above it, the hosts that have been idle longest are removed. Hosts with
+	// calls or waiting deliveries are never removed; the intake bounds their number.
+	KnownHosts int
 	// A host's circuit opens for a namespace after CircuitAfter consecutive callbacks of that namespace without an
 	// answer: 20. CircuitOpenFor is the time until one callback tries the host again: 10 s.
 	CircuitAfter   int
@@ -77,8 +79,8 @@ type Limits struct {
 // The event names the target, so a row is usually read once: when its delivery has a slot and a permit. A row is read
 // without a permit in two cases: the event has no target; or the circuit is open, and the retry policy in the row decides
 // whether the timer is postponed or its attempt fails.
-// It may be read again after it has waited in quarantine or for a permit; that of a redelivered event is always read again
-// (I13).
+// After a wait in quarantine or for a permit, the row may be read a second time. The row of a redelivered event is read twice
+// before its attempt starts (I13).
 type Queue struct {
 	limits Limits
 
@@ -156,7 +158,8 @@ type Decision struct {
 	Wait time.Duration
 }
 
-// Postponement is a ticket to postpone. It is in stage Writing.
+// Postponement is a ticket to postpone. It is in stage Writing. PermitAnswer has the delay; its Refused is empty if the reason is
+// the namespace's share of the slots.
 type Postponement struct {
 	*Ticket
 	PermitAnswer
@@ -202,8 +205,8 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	q.hosts.paused = false
 	if len(q.quarantine.waiting) > 0 && (!q.quarantine.othersNext || !others()) {
 		group, wait, retry := q.nextGroup(limit)
-		// A ticket that must run alone also waits for postponements that are being written. So that these end, no further
-		// delivery is postponed because of a slow host.
+		// An isolated timer starts only when exposed is 0, and exposed includes the deliveries whose postponement is being
+		// written. So while the timer waits, no more deliveries are postponed because of their hosts.
 		q.hosts.paused = wait && len(group) == 0
 		if retry > 0 {
 			r.limitWait(retry - elapsed + time.Millisecond)
@@ -280,7 +283,7 @@ type Row struct {
 }
 
 // LearnRow records the facts in the row of a delivery. If the row has another target than the event, the permit is
-// returned. If the event's namespace was not known, the permit is now counted for the row's namespace, or returned if
+// released. If the event's namespace was not known, the permit is now counted for the row's namespace, or released if
 // the circuit is open for it.
 func (q *Queue) LearnRow(t *Ticket, row *Row) {
 	target, namespace := t.Target, t.Namespace
@@ -298,9 +301,10 @@ func (q *Queue) LearnRow(t *Ticket, row *Row) {
 	t.bytes = row.Bytes
 }
 
-// RequestPermit makes sure that a delivery whose row was read has a permit, if its target needs one. If there is none, the
-// delivery waits for one and its row is read again, or it is postponed. ok is false if the delivery has ended. age is the time
-// since its executeAt.
+// RequestPermit makes sure that a delivery whose row was read has a permit, if its target needs one. If none is free, the
+// delivery waits for one, and its row is read again. If the answer is Refused, the caller postpones the delivery or, if the
+// circuit is open, may fail its attempt. If the queue is closed or the session has ended, RequestPermit removes the delivery,
+// and ok is false. age is the time since its executeAt.
 func (q *Queue) RequestPermit(t *Ticket, age, elapsed time.Duration) (g PermitAnswer, ok bool) {
 	if q.ended(t) {
 		return g, false
@@ -321,7 +325,8 @@ func (q *Queue) RequestPermit(t *Ticket, age, elapsed time.Duration) (g PermitAn
 	return g, true
 }
 
-// Start begins the attempt of a delivery that passed its row check. It returns false if the delivery has ended.
+// Start begins the attempt of a delivery that passed its row check. If the queue is closed or the session has ended, it removes
+// the delivery and returns false.
 func (q *Queue) Start(t *Ticket, elapsed time.Duration) bool {
 	if q.ended(t) {
 		return false
@@ -334,8 +339,8 @@ func (q *Queue) Start(t *Ticket, elapsed time.Duration) bool {
 	return true
 }
 
-// Withdraw moves a checked delivery to Writing without an attempt, for parking. It returns false if the
-// delivery has ended.
+// Withdraw moves a checked delivery to Writing without an attempt, for parking. If the queue is closed or the session has
+// ended, it removes the delivery and returns false.
 func (q *Queue) Withdraw(t *Ticket) bool {
 	if q.ended(t) {
 		return false
@@ -354,7 +359,7 @@ func (q *Queue) WaitUntil(t *Ticket, until timer.Millis) {
 	q.changed = true
 }
 
-// EndAttempt returns the slot and the permit of a delivery, because the attempt has a result. If the result changed the
+// EndAttempt releases the slot and the permit of a delivery, because the attempt has a result. If the result changed the
 // circuit of the host, EndAttempt returns the change with the host's name.
 func (q *Queue) EndAttempt(t *Ticket, result Result, elapsed time.Duration) (host string, changed Change) {
 	q.hosts.setTime(elapsed)
@@ -366,9 +371,9 @@ func (q *Queue) EndAttempt(t *Ticket, result Result, elapsed time.Duration) (hos
 	return host, changed
 }
 
-// Lease records that this delivery has leased the row, which gave the row a new revision, or that another writer has
-// changed the row (revision 0). In both cases the messages may be acknowledged, and isolated deliveries no longer wait
-// for this one, unless it was started from quarantine.
+// Lease records that no work of this delivery is lost if the process ends: the delivery has leased the row, which gave the row
+// this revision, or another writer has changed the row (revision 0). The messages may be acknowledged. A timer that must run
+// isolated does not wait for this delivery, unless it came from quarantine.
 func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 	if revision != 0 {
 		q.remember(t, State{t.UUID, revision})
@@ -397,8 +402,8 @@ type Aged struct {
 	*Ticket
 	// Lease: its row must be leased.
 	Lease bool
-	// Postpone: it waited too long, and is now in stage Writing. ForHost: it lacked a permit of its host; then PermitAnswer has
-	// the delay.
+	// Postpone: it waited too long, and is now in stage Writing. ForHost: it waited for a permit of its host; then PermitAnswer
+	// has the delay.
 	Postpone, ForHost bool
 	PermitAnswer
 }

@@ -19,7 +19,7 @@ type table struct {
 func newTable(t *testing.T, slots, perHost int) *table {
 	return &table{
 		Queue: New(&Limits{
-			Concurrency: slots, Room: 2 * slots, RoomBytes: 1 << 20, Batch: slots, MaxInFlight: 8 * slots, HostLimit: perHost, IdleHosts: 100,
+			Concurrency: slots, Room: 2 * slots, RoomBytes: 1 << 20, Batch: slots, MaxInFlight: 8 * slots, HostLimit: perHost, KnownHosts: 100,
 			HostMaxWait: time.Second, MaxPostpone: time.Minute, CircuitAfter: 20, CircuitOpenFor: 10 * time.Second,
 			LeaseAfter: 2 * time.Second, HoldFor: 10 * time.Second,
 		}),

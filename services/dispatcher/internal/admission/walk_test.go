@@ -15,7 +15,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		b := newTable(t, 1+r.IntN(12), 1+r.IntN(4))
 		b.limits.ParkAfter, b.limits.GroupSize, b.limits.LaterInGroup = 5, 3, 2
-		b.hosts.limits.IdleHosts, b.hosts.limits.CircuitAfter = 2+r.IntN(5), 1+r.IntN(2)
+		b.hosts.limits.KnownHosts, b.hosts.limits.CircuitAfter = 2+r.IntN(5), 1+r.IntN(2)
 		b.limits.RoomBytes = 300
 		sessions := []*Session{{}, {}}
 		var checking, calling, writing []*Ticket

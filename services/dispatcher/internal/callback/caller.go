@@ -50,8 +50,9 @@ type HTTP struct {
 	PerHost int
 	// Policy limits the addresses of callbacks; nil allows all.
 	Policy *egress.Policy
-	// Proxy is the proxy for callbacks; nil for none.
-	Proxy *url.URL
+	// Proxy returns the proxy for callbacks; nil for none. Its user and password may change: each new connection to the proxy
+	// uses the present ones, and earlier connections get no more callbacks.
+	Proxy func() *url.URL
 	// Timeouts limit the parts of a callback.
 	Timeouts Timeouts
 }
@@ -123,7 +124,7 @@ func NewTransport(o *HTTP) *http.Transport {
 	switch {
 	case o.Proxy != nil:
 		// The proxy resolves the names, so only it can apply a policy to addresses. It may have any address itself.
-		t.Proxy = http.ProxyURL(o.Proxy)
+		t.Proxy = func(*http.Request) (*url.URL, error) { return o.Proxy(), nil }
 	case o.Policy != nil:
 		t.DialContext = o.Policy.Guard(dialer)
 	}
@@ -194,20 +195,29 @@ func deadlineFirst(ctx context.Context, err error) error {
 func (c *HTTPCaller) request(ctx context.Context, r *Request) (*http.Request, error) {
 	t := r.Timer
 	delivery := event.DeliveryOf(t)
-	body, err := delivery.Body()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNotBuilt, err)
+	method, body, contentType := t.Request.Method, t.Payload, t.Request.ContentType
+	if !t.Request.Raw() {
+		var err error
+		if body, err = delivery.Body(); err != nil {
+			return nil, fmt.Errorf("%w: %w", errNotBuilt, err)
+		}
+		method, contentType = http.MethodPost, "application/json"
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.CallbackURL, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, t.CallbackURL, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotBuilt, err)
 	}
 	req.Header = http.Header{
-		"Content-Type":          {"application/json"},
 		"User-Agent":            {c.agent},
 		webhook.HeaderID:        {t.WebhookID()},
 		webhook.HeaderTimestamp: {webhook.Timestamp(r.At.Time())},
 		"X-Correlation-Id":      {t.Correlation()},
+	}
+	if contentType != "" {
+		req.Header["Content-Type"] = []string{contentType}
+	}
+	if t.Request.Raw() {
+		delivery.EachHeader(func(name, value string) { req.Header[name] = []string{value} })
 	}
 	if user := req.URL.User; user != nil {
 		password, _ := user.Password()

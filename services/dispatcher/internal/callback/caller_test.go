@@ -164,7 +164,7 @@ func TestProxyFromTheEnvironmentIsNotUsed(t *testing.T) {
 }
 
 // A configured proxy is used for all callbacks and resolves the names. The policy does not apply to the proxy's
-// address, but it does to addresses in URLs.
+// address, but it does to addresses in URLs. If its user changes, the next callback has the new one.
 func TestProxyThatIsConfigured(t *testing.T) {
 	var asked []string
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -176,7 +176,7 @@ func TestProxyThatIsConfigured(t *testing.T) {
 	defer proxy.Close()
 	public := must(egress.Parse(""))
 	by := must(url.Parse(strings.Replace(proxy.URL, "://", "://us:er@", 1)))
-	c := NewHTTPCaller(&HTTP{PerHost: 1, Policy: public, Proxy: by}, "test")
+	c := NewHTTPCaller(&HTTP{PerHost: 1, Policy: public, Proxy: func() *url.URL { return by }}, "test")
 	defer c.transport.CloseIdleConnections()
 	if a := call(t, c, "http://user:secret@inside.test/hook?a=b"); a.Status != 200 || a.Err != nil {
 		t.Errorf("%+v", a)
@@ -187,7 +187,16 @@ func TestProxyThatIsConfigured(t *testing.T) {
 	if a := call(t, c, "http://127.0.0.1/"); !a.Unsent() {
 		t.Errorf("an address that is refused: %+v", a)
 	}
-	want := []string{"POST http://inside.test/hook?a=b Basic dXM6ZXI=", "CONNECT inside.test:443 Basic dXM6ZXI="}
+	other := *by
+	other.User = url.UserPassword("other", "")
+	by = &other
+	if a := call(t, c, "http://inside.test/next"); a.Status != 200 || a.Err != nil {
+		t.Errorf("%+v", a)
+	}
+	want := []string{
+		"POST http://inside.test/hook?a=b Basic dXM6ZXI=", "CONNECT inside.test:443 Basic dXM6ZXI=",
+		"POST http://inside.test/next Basic b3RoZXI6",
+	}
 	if !slices.Equal(asked, want) {
 		t.Errorf("the proxy received\n%q, want\n%q", asked, want)
 	}

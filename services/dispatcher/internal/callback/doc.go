@@ -6,5 +6,6 @@
 // the store.
 //
 // Read verdict.go first (the answer, the table and the CallbackResponse), then backoff.go (the delay of the next
-// attempt). caller.go is the HTTP side; profile.go has the callback settings of a namespace.
+// attempt). caller.go is the HTTP side; profile.go has the callback settings of a namespace. tokens.go decides when a token of
+// OAuth 2.0 is requested, and token.go requests it.
 package callback

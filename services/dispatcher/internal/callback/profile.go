@@ -3,6 +3,7 @@ package callback
 import (
 	"crypto/tls"
 	"net/http"
+	"net/url"
 	"sync"
 
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -18,6 +19,10 @@ type Profile struct {
 	Secrets []webhook.Secret
 	// TLS replaces the TLS configuration of the transport; nil keeps it.
 	TLS *tls.Config
+	// Authorization is the header Authorization of each callback; empty for none.
+	Authorization string
+	// Tokens, if not nil, has the token that is sent instead.
+	Tokens *Tokens
 
 	once      sync.Once
 	transport *http.Transport
@@ -29,6 +34,9 @@ func (p *Profile) addHeaders(h http.Header, r *Request, body []byte) {
 		for name, value := range p.Headers.All() {
 			h[name] = []string{value}
 		}
+	}
+	if r.Authorization != "" {
+		h["Authorization"] = []string{r.Authorization}
 	}
 	for name, value := range r.Timer.Headers.All() {
 		h[name] = []string{value}
@@ -43,6 +51,16 @@ func (p *Profile) addHeaders(h http.Header, r *Request, body []byte) {
 	if p != nil && len(p.Secrets) > 0 {
 		h[webhook.HeaderSignature] = []string{webhook.Sign(p.Secrets, r.Timer.WebhookID(), r.At.Time(), body)}
 	}
+}
+
+// Authenticates reports whether the profile has something for the header Authorization of a timer's callback. A header
+// of the timer, and a user in its URL, take precedence.
+func (p *Profile) Authenticates(t *timer.Timer) bool {
+	if p == nil || p.Authorization == "" && p.Tokens == nil || t.Headers.Get("Authorization") != "" {
+		return false
+	}
+	u, err := url.Parse(t.CallbackURL)
+	return err == nil && u.User == nil
 }
 
 // Close closes the profile's idle connections, like HTTPCaller.Close. The profile is not used afterwards. A profile

@@ -33,6 +33,8 @@ type Request struct {
 	At timer.Millis
 	// Profile has the callback settings of the namespace; nil if it has none.
 	Profile *Profile
+	// Authorization is the header Authorization, unless the timer has its own; empty for none.
+	Authorization string
 	// Trace, if not zero, replaces the trace in the headers of the timer.
 	Trace event.Trace
 }
@@ -150,7 +152,7 @@ func Classify(t *timer.Timer, a Answer, final timer.StatusCodes, now timer.Milli
 
 func classifyReply(v Verdict, t *timer.Timer, a Answer, now timer.Millis, random func() uint64) Verdict {
 	var said reply
-	if !a.TooLong {
+	if !a.TooLong && (!t.Request.Raw() || t.Request.Reschedule) {
 		var err error
 		if said, err = parseReply(a.Body); err != nil {
 			v.Reason = truncate("invalid answer: "+err.Error(), maxReason)
@@ -197,7 +199,23 @@ func fail(v Verdict, t *timer.Timer, after string, now timer.Millis, random func
 		return v
 	}
 	v.Kind = Retry
+	// If the timer expires before, its outcome is written at that time.
+	v.NextAt = max(now, min(v.NextAt, t.ExpiresAt()))
 	return v
+}
+
+// Expired returns the verdict for a timer that has expired, and ok is false if it has not.
+func Expired(t *timer.Timer, now timer.Millis) (v Verdict, ok bool) {
+	limit, ok := t.Expired(now)
+	if !ok {
+		return Verdict{}, false
+	}
+	d := t.ExpireAfter
+	if limit == "maxAttemptsDuration" {
+		d = t.Retry.MaxAttemptsDuration
+	}
+	reason := fmt.Sprintf("%snot delivered within %s %s", timer.ExpiredError, limit, timer.FormatDuration(d))
+	return Verdict{Kind: Exhausted, Reason: reason}, true
 }
 
 func describeStatus(status int) string {

@@ -214,10 +214,13 @@ func redact(err error) error {
 	if !ok {
 		return err
 	}
+	if invalid.Field == "callbackAuth.type" || invalid.Value == (missing{}).String() {
+		return err
+	}
 	field, _, _ := strings.Cut(invalid.Field, ".")
 	switch field {
 	case "name", "numShards", "preset", "ifVersion", "retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention",
-		"deadRetention", "finalStatuses", "headers", "eventTopics", "hostConcurrency", "quota":
+		"deadRetention", "keepPayload", "finalStatuses", "headers", "eventTopics", "hostConcurrency", "quota":
 		return err
 	}
 	out := *invalid

@@ -22,7 +22,7 @@ func readSpec(body string) (timer.Spec, error) {
 		return timer.Spec{}, err
 	}
 	defaults := store.DefaultSettings()
-	return c.Spec(received, &defaults)
+	return c.Spec(timer.UUIDOf(c.Namespace, c.ID), received, &defaults)
 }
 
 // base is the spec of a create with only an id and executeAt 2030-01-31T09:00:00Z.
@@ -97,8 +97,8 @@ func TestCreateIsRefused(t *testing.T) {
 		"array":              {`[]`, `body: [] is not accepted: want one JSON object`},
 		"null":               {`null`, `body: null is not accepted: want one JSON object`},
 		"no UTF-8":           {"{\"id\":\"a\xff\"}", `body: "\xff\"}" is not accepted: want UTF-8, invalid at byte 8`},
-		"unknown field":      {`{` + at + `,"colour":"red"}`, `colour: "red" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, onConflict`},
-		"other case":         {`{"ID":"a"}`, `ID: "a" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, onConflict`},
+		"unknown field":      {`{` + at + `,"colour":"red"}`, `colour: "red" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, request, window, expireAfter, expiresAt, onDone, onDead, onConflict`},
+		"other case":         {`{"ID":"a"}`, `ID: "a" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, request, window, expireAfter, expiresAt, onDone, onDead, onConflict`},
 		"twice":              {`{` + at + `,"\u0069d":"b"}`, `id: "b" is not accepted: want a field at most once`},
 		"no id":              {`{"executeIn":"3s"}`, `id: nothing is not accepted: want id or timerId: 1 to 255 bytes of UTF-8 without control characters`},
 		"id number":          {`{"id":7,"executeIn":"3s"}`, `id: 7 is not accepted: want 1 to 255 bytes of UTF-8 without control characters`},
@@ -187,7 +187,7 @@ func TestUpdateTellsNullFromAbsent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := u.Patch(received, &settings)
+			p, err := u.Patch(timer.UUIDOf(u.Namespace, u.ID), received, &settings)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +208,7 @@ func TestUpdateIsRefused(t *testing.T) {
 	settings := store.DefaultSettings()
 	for body, want := range map[string]string{
 		`{"id":"a","executeAt":null}`:                                  `executeAt: null is not accepted: want an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999`,
-		`{"id":"a","onConflict":"keep"}`:                               `onConflict: "keep" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, ifGeneration`,
+		`{"id":"a","onConflict":"keep"}`:                               `onConflict: "keep" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, request, window, expireAfter, expiresAt, onDone, onDead, ifGeneration`,
 		`{"id":"a","ifGeneration":7}`:                                  `ifGeneration: 7 is not accepted: want a generation as an answer gave it: a positive decimal string`,
 		`{"id":"a","ifGeneration":"0"}`:                                `ifGeneration: "0" is not accepted: want a generation as an answer gave it: a positive decimal string`,
 		`{"id":"a","callbackUrl":"/x"}`:                                `callbackUrl: "/x" is not accepted: want an absolute http or https URL with a host, at most 2048 bytes`,
@@ -216,7 +216,7 @@ func TestUpdateIsRefused(t *testing.T) {
 	} {
 		u, err := ReadUpdate([]byte(body))
 		if err == nil {
-			_, err = u.Patch(received, &settings)
+			_, err = u.Patch(timer.UUIDOf(u.Namespace, u.ID), received, &settings)
 		}
 		if err == nil || err.Error() != want {
 			t.Errorf("%s\n got %v\nwant %s", body, err, want)
@@ -243,6 +243,8 @@ func TestOtherBodies(t *testing.T) {
 		"namespace preset":  {refusal(ReadNamespaceCreate([]byte(`{"name":"a","preset":"tiny"}`))), `preset: "tiny" is not accepted: want "small", "medium", "large" or "xlarge"`},
 		"namespace setting": {refusal(settingsOf(`{"name":"a","settings":{"historyRetention":"1s"}}`)), `historyRetention: 1s is not accepted: want "1m" to "8760h"`},
 		"dead retention":    {refusal(settingsOf(`{"name":"a","settings":{"deadRetention":"8761h"}}`)), `deadRetention: 8761h0m0s is not accepted: want "1m" to "8760h"`},
+		"keep payload":      {refusal(settingsOf(`{"name":"a","settings":{"keepPayload":"23h"}}`)), `keepPayload: 23h0m0s is not accepted: want "24h", the historyRetention, to "720h", or null`},
+		"keep payload long": {refusal(settingsOf(`{"name":"a","settings":{"keepPayload":"721h"}}`)), `keepPayload: 721h0m0s is not accepted: want "24h", the historyRetention, to "720h", or null`},
 		"host concurrency":  {refusal(settingsOf(`{"name":"a","settings":{"hostConcurrency":1025}}`)), `hostConcurrency: 1025 is not accepted: want 1 to 1024`},
 		"quota":             {refusal(settingsOf(`{"name":"a","settings":{"quota":{"maxPending":0}}}`)), `quota.maxPending: 0 is not accepted: want 1 to 1000000000, or null`},
 		"quota of payloads": {refusal(settingsOf(`{"name":"a","settings":{"quota":{"maxPayloadBytes":102401}}}`)), `quota.maxPayloadBytes: 102401 is not accepted: want 1 to 102400, or null`},
@@ -250,6 +252,11 @@ func TestOtherBodies(t *testing.T) {
 		"unknown quota":     {refusal(settingsOf(`{"name":"a","settings":{"quota":{"timers":1}}}`)), `quota.timers: 1 is not accepted: want only the fields maxPending, createsPerSecond, maxPayloadBytes`},
 		"update shards":     {refusal(ReadNamespaceUpdate([]byte(`{"name":"a","numShards":16}`))), `numShards: 16 is not accepted: want only name and settings: the number of shards cannot be changed`},
 		"update nothing":    {refusal(ReadNamespaceUpdate([]byte(`{"name":"a"}`))), `settings: nothing is not accepted: want an object with the settings to change`},
+		"list order":        {refusal(ReadList([]byte(`{"order":"dueAt"}`))), `order: "dueAt" is not accepted: want "key" or "due"`},
+		"due order status":  {refusal(ReadList([]byte(`{"order":"due","status":"parked"}`))), `status: "parked" is not accepted: want "scheduled", "retrying" or no status with order "due"`},
+		"due order filter":  {refusal(ReadList([]byte(`{"order":"due","correlationId":"c"}`))), `correlationId: "c" is not accepted: want no correlationId with order "due"`},
+		"count":             {refusal(ReadCount([]byte(`{"limit":1}`))), `limit: 1 is not accepted: want only the fields namespace, status, dueFrom, dueBefore`},
+		"order of a delete": {refusal(ReadDeleteMatching([]byte(`{"namespace":"n","status":"parked","order":"due"}`))), `order: "due" is not accepted: want only the fields namespace, status, correlationId, dueFrom, dueBefore, limit, cursor`},
 		"list namespaces":   {refusal(ReadNamespaceList([]byte(`{"a":1}`))), `a: 1 is not accepted: want only the fields limit, cursor`},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
@@ -294,7 +301,7 @@ func FuzzDecodeCreate(f *testing.F) {
 		c, err := ReadCreate(body)
 		if err == nil {
 			var spec timer.Spec
-			if spec, err = c.Spec(received, &defaults); err == nil {
+			if spec, err = c.Spec(timer.UUIDOf(c.Namespace, c.ID), received, &defaults); err == nil {
 				holds(t, body, c.Selection, spec.Payload)
 				if err := spec.Check(); err != nil {
 					t.Fatalf("%q was accepted, but: %v", body, err)
@@ -327,7 +334,7 @@ func FuzzDecodeUpdate(f *testing.F) {
 		u, err := ReadUpdate(body)
 		if err == nil {
 			var p timer.Patch
-			if p, err = u.Patch(received, &defaults); err == nil && p.Payload != nil {
+			if p, err = u.Patch(timer.UUIDOf(u.Namespace, u.ID), received, &defaults); err == nil && p.Payload != nil {
 				holds(t, body, u.Selection, *p.Payload)
 			}
 		}
@@ -402,7 +409,7 @@ func BenchmarkCreate(b *testing.B) {
 	for b.Loop() {
 		c, err := ReadCreate(typical)
 		if err == nil {
-			_, err = c.Spec(received, &defaults)
+			_, err = c.Spec(timer.UUIDOf(c.Namespace, c.ID), received, &defaults)
 		}
 		if err != nil {
 			b.Fatal(err)

@@ -21,6 +21,12 @@ type Fields struct {
 	correlation optional[string]
 	headers     optional[timer.Headers]
 	topic, key  optional[string]
+	request     optional[requestField]
+	window      optional[time.Duration]
+	expireAfter optional[time.Duration]
+	expiresAt   optional[timer.Millis]
+	onDone      optional[string]
+	onDead      optional[string]
 }
 
 // optional is a field that may be absent, null or a value.
@@ -43,7 +49,8 @@ func (o *optional[T]) to(def T) *T {
 
 var fieldNames = []string{
 	"executeAt", "executeIn", "deliver", "callbackUrl", "callbackTimeout", "callbackTimeoutSeconds",
-	"retryPolicy", "payload", "correlationId", "headers", "topic", "key",
+	"retryPolicy", "payload", "correlationId", "headers", "topic", "key", "request", "window", "expireAfter", "expiresAt",
+	"onDone", "onDead",
 }
 
 const wantExecuteAt = "an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999"
@@ -75,6 +82,18 @@ func (f *Fields) read(name string, v value, nulls bool) (err error) {
 		f.topic, err = maybe(name, v, readTopic)
 	case "key":
 		f.key, err = maybe(name, v, readEventKey)
+	case "request":
+		f.request, err = maybe(name, v, readRequest)
+	case "window":
+		f.window, err = maybe(name, v, readDuration)
+	case "expireAfter":
+		f.expireAfter, err = maybe(name, v, readPositive)
+	case "expiresAt":
+		f.expiresAt, err = maybe(name, v, readInstant)
+	case "onDone":
+		f.onDone, err = maybe(name, v, readURL)
+	case "onDead":
+		f.onDead, err = maybe(name, v, readURL)
 	}
 	return err
 }
@@ -85,6 +104,12 @@ func (f *Fields) complete(create bool) error {
 		return timer.Invalid("executeIn", f.executeIn.v, "only one of executeAt and executeIn")
 	case create && !f.executeAt.given && !f.executeIn.given:
 		return timer.Invalid("executeAt", missing{}, wantExecuteAt+`, or executeIn, a duration such as "3s"`)
+	case f.window.given && !f.executeAt.given && !f.executeIn.given:
+		return timer.Invalid("window", f.window.shown(), "executeAt or executeIn with it")
+	case f.expiresAt.given && f.expireAfter.given:
+		return timer.Invalid("expiresAt", f.expiresAt.shown(), "only one of expireAfter and expiresAt")
+	case f.request.given && !f.request.null && f.payload.given && !f.payload.null:
+		return timer.Invalid("payload", f.payload.v, "no payload with a request; its body is request.body")
 	default:
 		return f.timeout.agree()
 	}
@@ -97,26 +122,47 @@ func (f *Fields) HasCorrelationID() bool { return f.correlation.given }
 func (f *Fields) SetCorrelationID(id string) { f.correlation = optional[string]{given: true, v: id} }
 
 // Spec returns the validated spec of a new timer. executeIn counts from received.
-func (f *Fields) Spec(received timer.Millis, defaults *store.Settings) (timer.Spec, error) {
-	p := f.patch(received, defaults)
+func (f *Fields) Spec(id timer.UUID, received timer.Millis, defaults *store.Settings) (timer.Spec, error) {
+	if err := f.checkWindow(received); err != nil {
+		return timer.Spec{}, err
+	}
+	p := f.patch(id, received, defaults)
 	return p.Apply(timer.Spec{CallbackTimeout: defaults.CallbackTimeout, Retry: defaults.Retry})
 }
 
 // Patch returns the changes of an update. It checks everything that does not depend on the timer; the store checks the
 // rest, because it has the row.
-func (f *Fields) Patch(received timer.Millis, defaults *store.Settings) (timer.Patch, error) {
+func (f *Fields) Patch(id timer.UUID, received timer.Millis, defaults *store.Settings) (timer.Patch, error) {
 	if f.callbackURL.given && !f.callbackURL.null {
 		if err := timer.CheckCallbackURL(f.callbackURL.v); err != nil {
 			return timer.Patch{}, err
 		}
 	}
-	if n := len(f.payload.v); n > timer.MaxPayload {
+	if n := max(len(f.payload.v), len(f.request.v.body)); n > timer.MaxPayload {
 		return timer.Patch{}, &timer.PayloadTooLargeError{Size: n, Limit: timer.MaxPayload}
 	}
-	return f.patch(received, defaults), nil
+	if err := f.checkWindow(received); err != nil {
+		return timer.Patch{}, err
+	}
+	return f.patch(id, received, defaults), nil
 }
 
-func (f *Fields) patch(received timer.Millis, defaults *store.Settings) timer.Patch {
+// checkWindow refuses a window in which the timer may expire before it is due.
+func (f *Fields) checkWindow(received timer.Millis) error {
+	if !f.expiresAt.given || f.expiresAt.null || f.window.v == 0 {
+		return nil
+	}
+	start := f.executeAt.v
+	if f.executeIn.given {
+		start = received.Add(f.executeIn.v)
+	}
+	if end := start.Add(f.window.v); end > f.expiresAt.v {
+		return timer.Invalid("window", f.window.v, "one that ends before expiresAt, not at "+end.String())
+	}
+	return nil
+}
+
+func (f *Fields) patch(id timer.UUID, received timer.Millis, defaults *store.Settings) timer.Patch {
 	p := timer.Patch{
 		ExecuteAt:       f.executeAt.to(0),
 		Deliver:         f.deliver.to(timer.DeliverAuto),
@@ -128,10 +174,29 @@ func (f *Fields) patch(received timer.Millis, defaults *store.Settings) timer.Pa
 		Headers:         f.headers.to(""),
 		Topic:           f.topic.to(""),
 		EventKey:        f.key.to(""),
+		OnDone:          f.onDone.to(""),
+		OnDead:          f.onDead.to(""),
 	}
 	if f.executeIn.given {
 		at := received.Add(f.executeIn.v)
 		p.ExecuteAt = &at
+	}
+	p.ExpireAfter = f.expireAfter.to(0)
+	switch {
+	case f.expiresAt.null:
+		p.ExpireAfter = new(time.Duration(0))
+	case f.expiresAt.given:
+		p.ExpiresAt = &f.expiresAt.v
+	}
+	if p.ExecuteAt != nil {
+		p.Window = &f.window.v
+		p.ExecuteAt = new(p.ExecuteAt.Add(timer.Spread(id, f.window.v)))
+	}
+	if f.request.given {
+		p.Request = &f.request.v.Request
+		if f.request.v.body != nil || p.Payload == nil {
+			p.Payload = &f.request.v.body
+		}
 	}
 	return p
 }
@@ -210,6 +275,15 @@ func readDuration(field string, v value) (time.Duration, error) {
 		err = timer.Invalid(field, raw(v), `at least "1ms"`)
 	}
 	return d.Truncate(time.Millisecond), err
+}
+
+// readPositive decodes a duration of at least a millisecond.
+func readPositive(field string, v value) (time.Duration, error) {
+	d, err := readDuration(field, v)
+	if err == nil && d == 0 {
+		err = timer.Invalid(field, raw(v), `"1ms" to "87600h"`)
+	}
+	return d, err
 }
 
 // timeoutField is callbackTimeout or callbackTimeoutSeconds.

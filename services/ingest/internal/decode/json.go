@@ -254,6 +254,18 @@ func hex(digits []byte) uint64 {
 	return n
 }
 
+// bool decodes true or false.
+func (v value) bool(field string) (bool, error) {
+	switch string(v) {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	default:
+		return false, timer.Invalid(field, raw(v), "true or false")
+	}
+}
+
 // number decodes any JSON number.
 func (v value) number(field, want string) (float64, error) {
 	if v[0] == '-' || v[0] >= '0' && v[0] <= '9' {

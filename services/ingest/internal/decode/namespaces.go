@@ -30,12 +30,16 @@ type SettingsFields struct {
 	timeout       timeoutField
 	retention     optional[time.Duration]
 	deadRetention optional[time.Duration]
+	keepPayload   optional[time.Duration]
 	headers       optional[timer.Headers]
 	statuses      optional[timer.StatusCodes]
 	secrets       secretFields
 	tls           tlsFields
+	auth          authFields
 	topics        optional[timer.TopicPatterns]
 	concurrency   optional[int]
+	onDone        optional[string]
+	onDead        optional[string]
 	quota         quotaFields
 }
 
@@ -50,8 +54,8 @@ var (
 	namespaceCreateNames = []string{"name", "numShards", "preset", "settings"}
 	namespaceUpdateNames = []string{"name", "settings", "ifVersion", "numShards", "preset"} // the last two are refused with a reason
 	settingsNames        = []string{
-		"retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention", "deadRetention",
-		"headers", "finalStatuses", "secrets", "tls", "eventTopics", "hostConcurrency", "quota",
+		"retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention", "deadRetention", "keepPayload",
+		"headers", "finalStatuses", "secrets", "tls", "callbackAuth", "eventTopics", "hostConcurrency", "quota", "onDone", "onDead",
 	}
 )
 
@@ -139,9 +143,7 @@ func ReadNamespaceDelete(body []byte) (NamespaceDelete, error) {
 			d.Name, err = readNamespace(name, v)
 		case v.isNull(): // counts as absent
 		case name == "dryRun":
-			if d.DryRun = string(v) == "true"; !d.DryRun && string(v) != "false" {
-				err = timer.Invalid(name, raw(v), "true or false")
-			}
+			d.DryRun, err = v.bool(name)
 		default:
 			d.IfVersion, err = readVersion(name, v)
 		}
@@ -243,6 +245,8 @@ func (f *SettingsFields) read(v value, nulls bool) error {
 			f.retention, err = maybe(name, v, readDuration)
 		case "deadRetention":
 			f.deadRetention, err = maybe(name, v, readDuration)
+		case "keepPayload":
+			f.keepPayload, err = maybe(name, v, readPositive)
 		case "headers":
 			f.headers, err = maybe(name, v, readHeaders)
 		case "finalStatuses":
@@ -251,12 +255,18 @@ func (f *SettingsFields) read(v value, nulls bool) error {
 			err = f.secrets.read(v)
 		case "tls":
 			err = f.tls.read(v)
+		case "callbackAuth":
+			err = f.auth.read(v)
 		case "eventTopics":
 			f.topics, err = maybe(name, v, readTopicPatterns)
 		case "hostConcurrency":
 			f.concurrency, err = maybe(name, v, readHostConcurrency)
 		case "quota":
 			err = f.quota.read(v)
+		case "onDone":
+			f.onDone, err = maybe(name, v, readURL)
+		case "onDead":
+			f.onDead, err = maybe(name, v, readURL)
 		}
 		return err
 	})
@@ -280,8 +290,9 @@ func readTopicPatterns(field string, v value) (timer.TopicPatterns, error) {
 	return timer.NewTopicPatterns(patterns)
 }
 
-// Conflicts returns the names of the settings that the fields would change. Of secrets it compares the ids, and of a
-// client certificate the certificate, because encrypting the same text twice gives different results.
+// Conflicts returns the names of the settings that the fields would change. Of secrets it compares the ids, of a client
+// certificate the certificate, and of the authentication the decrypted secret, because encrypting the same text twice gives
+// different results.
 func (f *SettingsFields) Conflicts(present store.Settings, with *Encryption) ([]string, error) {
 	wanted, err := f.Apply(present, with)
 	if err != nil {
@@ -296,15 +307,19 @@ func (f *SettingsFields) Conflicts(present store.Settings, with *Encryption) ([]
 		{"callbackTimeout", wanted.CallbackTimeout == present.CallbackTimeout},
 		{"historyRetention", wanted.HistoryRetention == present.HistoryRetention},
 		{"deadRetention", wanted.DeadRetention == present.DeadRetention},
+		{"keepPayload", wanted.KeepPayload == present.KeepPayload},
 		{"headers", wanted.Headers == present.Headers},
 		{"finalStatuses", wanted.FinalStatuses == present.FinalStatuses},
 		{"secrets", slices.EqualFunc(wanted.Secrets.Live(with.Now), present.Secrets.Live(with.Now), func(a, b store.Secret) bool {
 			return a.ID == b.ID && a.ExpiresAt == b.ExpiresAt
 		})},
 		{"tls", wanted.TLS.CA == present.TLS.CA && wanted.TLS.Certificate == present.TLS.Certificate},
+		{"callbackAuth", with.sameAuth(wanted.Auth, present.Auth)},
 		{"eventTopics", wanted.EventTopics == present.EventTopics},
 		{"hostConcurrency", wanted.HostConcurrency == present.HostConcurrency},
 		{"quota", wanted.Quota == present.Quota},
+		{"onDone", wanted.OnDone == present.OnDone},
+		{"onDead", wanted.OnDead == present.OnDead},
 	} {
 		if !setting.same {
 			names = append(names, "settings."+setting.name)
@@ -329,6 +344,9 @@ func (f *SettingsFields) Apply(s store.Settings, with *Encryption) (store.Settin
 	if d := f.deadRetention.to(def.DeadRetention); d != nil {
 		s.DeadRetention = *d
 	}
+	if d := f.keepPayload.to(0); d != nil {
+		s.KeepPayload = *d
+	}
 	if h := f.headers.to(""); h != nil {
 		s.Headers = *h
 	}
@@ -341,12 +359,21 @@ func (f *SettingsFields) Apply(s store.Settings, with *Encryption) (store.Settin
 	if limit := f.concurrency.to(def.HostConcurrency); limit != nil {
 		s.HostConcurrency = *limit
 	}
+	if u := f.onDone.to(""); u != nil {
+		s.OnDone = *u
+	}
+	if u := f.onDead.to(""); u != nil {
+		s.OnDead = *u
+	}
 	s.Quota = f.quota.apply(s.Quota)
 	var err error
 	if s.Secrets, err = f.secrets.apply(&s.Secrets, with); err != nil {
 		return s, err
 	}
 	if s.TLS, err = f.tls.apply(s.TLS, with); err != nil {
+		return s, err
+	}
+	if s.Auth, err = f.auth.apply(s.Auth, with); err != nil {
 		return s, err
 	}
 	return s, s.Check()

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -66,7 +68,9 @@ var (
 	updateNames    = slices.Concat(selectionNames, fieldNames, []string{"ifGeneration"})
 	deleteNames    = slices.Concat(selectionNames, []string{"ifGeneration"})
 	historyNames   = slices.Concat(selectionNames, []string{"limit"})
+	countNames     = []string{"namespace", "status", "dueFrom", "dueBefore"}
 	listNames      = []string{"namespace", "status", "correlationId", "dueFrom", "dueBefore", "limit", "cursor"}
+	orderedNames   = slices.Concat(listNames, []string{"order"})
 )
 
 // ReadCreate decodes the body of a create.
@@ -161,8 +165,26 @@ func ReadHistory(body []byte) (History, error) {
 
 // ReadList decodes the body of a list.
 func ReadList(body []byte) (List, error) {
+	l, err := readList(body, orderedNames)
+	q := &l.Query
+	switch {
+	case err != nil || !q.InDueOrder:
+		return l, err
+	case q.Status != "" && q.Status != timer.StatusScheduled && q.Status != timer.StatusRetrying:
+		return l, timer.Invalid("status", string(q.Status), `"scheduled", "retrying" or no status with order "due"`)
+	case q.CorrelationID != "":
+		return l, timer.Invalid("correlationId", q.CorrelationID, `no correlationId with order "due"`)
+	default:
+		return l, nil
+	}
+}
+
+// ReadCount decodes the body of a count.
+func ReadCount(body []byte) (List, error) { return readList(body, countNames) }
+
+func readList(body []byte, known []string) (List, error) {
 	l := List{Namespace: DefaultNamespace, Query: store.ListQuery{Limit: DefaultLimit}}
-	err := members(body, listNames, func(name string, v value) error {
+	err := members(body, known, func(name string, v value) error {
 		if v.isNull() {
 			return nil // counts as absent
 		}
@@ -186,6 +208,8 @@ func (l *List) read(name string, v value) (known bool, err error) {
 		q.DueFrom, err = readInstant(name, v)
 	case "dueBefore":
 		q.DueBefore, err = readInstant(name, v)
+	case "order":
+		q.InDueOrder, err = readOrder(v)
 	case "limit":
 		err = readLimit(&q.Limit, v)
 	case "cursor":
@@ -194,6 +218,77 @@ func (l *List) read(name string, v value) (known bool, err error) {
 		return false, nil
 	}
 	return true, err
+}
+
+func readOrder(v value) (inDueOrder bool, err error) {
+	const want = `"key" or "due"`
+	s, err := v.string("order", want)
+	if err == nil && s != "key" && s != "due" {
+		err = timer.Invalid("order", s, want)
+	}
+	return s == "due", err
+}
+
+// Forecast is the body of a forecast.
+type Forecast struct {
+	Namespace string
+	From, To  timer.Millis
+	Bucket    time.Duration
+}
+
+// Bounds of a forecast.
+const (
+	MinBucket  = time.Second
+	MaxBuckets = 1000
+)
+
+// ReadForecast decodes the body of a forecast. Its From is received if it is absent.
+func ReadForecast(body []byte, received timer.Millis) (Forecast, error) {
+	f := Forecast{Namespace: DefaultNamespace, From: received}
+	var hasTo bool
+	err := members(body, []string{"namespace", "from", "to", "bucket"}, func(name string, v value) (err error) {
+		switch {
+		case v.isNull(): // counts as absent
+		case name == "namespace":
+			f.Namespace, err = readNamespace(name, v)
+		case name == "from":
+			f.From, err = readInstant(name, v)
+		case name == "to":
+			hasTo = true
+			f.To, err = readInstant(name, v)
+		case name == "bucket":
+			if f.Bucket, err = readDuration(name, v); err == nil && f.Bucket < MinBucket {
+				err = timer.Invalid(name, raw(v), `at least "1s"`)
+			}
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return f, err
+	case !hasTo:
+		return f, timer.Invalid("to", missing{}, "the end of the range, an RFC 3339 time")
+	case f.To <= 0:
+		return f, timer.Invalid("to", f.To.String(), "a time after 1970-01-01T00:00:00Z")
+	case f.Bucket == 0:
+		return f, timer.Invalid("bucket", missing{}, `a duration of at least "1s"`)
+	case f.To <= f.From:
+		return f, timer.Invalid("to", f.To.String(), "a time after from, which is "+f.From.String())
+	}
+	// The range may be longer than the longest Duration.
+	if n := f.Buckets(); n > MaxBuckets {
+		least := time.Duration((int64(f.To-f.From)+MaxBuckets-1)/MaxBuckets) * time.Millisecond
+		return f, timer.Invalid("bucket", timer.FormatDuration(f.Bucket), fmt.Sprintf(
+			"at least %q for this range, because a forecast has at most %d buckets",
+			timer.FormatDuration(least), MaxBuckets))
+	}
+	return f, nil
+}
+
+// Buckets returns the number of buckets. The last one may be shorter.
+func (f *Forecast) Buckets() int64 {
+	bucket := f.Bucket.Milliseconds()
+	return (int64(f.To-f.From) + bucket - 1) / bucket
 }
 
 // read decodes a body with as.

@@ -1,9 +1,9 @@
 // Package quota decides whether a namespace may create another timer.
 //
 // A process counts a namespace's timers in the store from time to time, and adds the timers that it has admitted since.
-// So for some seconds there may be more timers than the quota: by the creates that other processes admit between two
-// counts, and by those that are written while a count begins. Creates that are written during a count may count twice
-// until the next one.
+// So a namespace may exceed its quota for some seconds: other processes admit creates between two counts, and a create that
+// was admitted before a count and is written after it is missed. A create that is written during a count may be included
+// twice until the next one.
 package quota
 
 import (
@@ -20,7 +20,7 @@ import (
 )
 
 // The times between two counts of a namespace. A count that takes long is repeated after at least costFactor times its
-// duration, so that counts use at most a twentieth of a connection.
+// duration, so that the counts of one namespace use at most a twentieth of a connection.
 const (
 	farInterval  = 10 * time.Second // below nearPart of the quota
 	nearInterval = time.Second
@@ -80,7 +80,7 @@ type Limiter struct {
 
 // usage is what one namespace uses.
 type usage struct {
-	// shards and maxPending are those for which counted and admitted hold.
+	// counted and admitted are valid only for these shards and this maxPending.
 	shards     shard.Block
 	maxPending int
 	rate       *rate.Limiter // nil without this quota
@@ -88,8 +88,8 @@ type usage struct {
 	counted, admitted int
 	queued            bool            // a count is requested
 	namespace         store.Namespace // to be counted, if queued
-	// again is set after the first count: ended is when the last one ended, took is its duration.
-	again       bool
+	// everCounted is set after the first count: ended is when the last one ended, took is its duration.
+	everCounted bool
 	ended, took time.Duration
 	failed      bool
 }
@@ -159,7 +159,7 @@ func (l *Limiter) usageOf(ns *store.Namespace) *usage {
 func (u *usage) next(near bool) time.Duration {
 	wait := farInterval
 	switch {
-	case !u.again:
+	case !u.everCounted:
 		return 0
 	case u.failed:
 		wait = failedInterval
@@ -220,7 +220,7 @@ func (l *Limiter) count(ctx context.Context, u *usage) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u.queued, u.again, u.failed = false, true, err != nil
+	u.queued, u.everCounted, u.failed = false, true, err != nil
 	u.ended = l.stopwatch.Elapsed()
 	u.took = u.ended - began
 	if err == nil {

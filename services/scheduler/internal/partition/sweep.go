@@ -14,7 +14,7 @@ import (
 type sweep struct {
 	number  uint64
 	running bool
-	// startTick is the tick at the beginning. A state that was published before it and is not found is gone.
+	// startTick is the tick at which the sweep began. finishSweep compares publications with it.
 	startTick uint64
 	now       timer.Millis
 	// shards has an entry for each shard of the sweep, except for shards that the store could not serve.
@@ -31,7 +31,7 @@ type shardSweep struct {
 	claim store.Claim
 	// The sweep reads the keys k of this shard with from < k ≤ upto.
 	from, upto store.Key
-	// cursor is the shard's read cursor (R) at the start of the sweep. Beyond it, the sweep reads one page.
+	// cursor is the shard's read cursor (R) at the start of the sweep.
 	cursor store.Key
 	// full: from is before the first key.
 	full bool
@@ -40,8 +40,8 @@ type shardSweep struct {
 	occupied bool
 }
 
-// SweepBy returns when a sweep is due regardless of the interval: when a handover barrier was removed, and AckWait after
-// the ack floor has entered a new topic epoch. Otherwise it returns Never.
+// SweepBy returns when a sweep must begin before its interval has ended: immediately after a handover barrier was removed, and
+// AckWait after the ack floor has entered a new topic epoch; the earlier of both. SweepStart resets those that have passed.
 func (p *Partition) SweepBy() timer.Millis { return min(p.barrierRemovedAt, p.staleEpochAt) }
 
 // SweepPause returns the interval after a sweep: the configured one, and as much again for every 1,000 rows that the
@@ -57,11 +57,12 @@ func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 // SweepStart begins a sweep and returns its first query. The caller must first call Floor with the
 // present ack floor.
 //
-// In each shard, a sweep begins at the sweep floor, before which the last sweep left no row. Once in each FullSweep
+// In each shard, a sweep begins at the sweep floor: the last sweep found no row up to this key. Once in each FullSweep
 // interval it begins at the first key, because a write that takes longer than SweepMargin may add a row before the
-// sweep floor (I4). It reads up to R, and one page of the overdue rows after R. Such a row, if older than Grace,
+// sweep floor (I4). It ends with the first page whose last row is after R. An overdue row after R, if older than Grace,
 // usually means that a hint was lost, so its shard is polled as soon as the timer heap has room. If the last poll of the
-// shard stopped at a limit, such rows are expected, and the sweep ends at R. Idle shards are omitted, because they are
+// shard did not arm all rows, or rows were removed from the heap (cut), such rows are expected, and the sweep ends at R. Idle
+// shards are omitted, because they are
 // polled instead, except those that cannot be polled now because the timer heap has no room.
 func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
 	p.removePassed(now)

@@ -10,8 +10,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Advances lists the watermarks that can move (I6): to the end of the contiguous prefix of keys up to R that the bus
-// has acknowledged, but never past the present minus the slack. The caller passes the answers to Advanced.
+// Advances lists the watermarks that can move (I6): to the end of the unbroken run of keys, at most R, whose
+// publication the bus has confirmed, but never past the present minus the slack. The caller passes the answers to Advanced.
 func (p *Partition) Advances(now timer.Millis) []store.Advance {
 	first := make(map[shard.ID]store.Key)
 	block := func(row *store.DueRow) {
