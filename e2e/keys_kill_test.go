@@ -26,6 +26,8 @@ const (
 	keyClocks = 500 * time.Millisecond
 	// resumes is how long after its start or its thaw a process may answer 503, because its calls to the store have timed out.
 	resumes = 3 * time.Second
+	// probeEvery is the pause between two probes of a token on a process.
+	probeEvery = 500 * time.Millisecond
 	// overlap is that of rotations. Earlier tokens work at the end of their round, and no more at that of the third.
 	overlap = 30 * time.Second
 )
@@ -156,12 +158,13 @@ func (k *keyrings) each(name string, do func(*keyToken)) {
 	}
 }
 
-// probe creates a timer with a token and checks the answer.
+// probe creates a timer with a token and checks the answer. Each process and key has a separate timer, so that the requests do
+// not wait for each other's row.
 func (k *keyrings) probe(ctx context.Context, m *member, token *keyToken) {
 	sent := time.Now()
 	call, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	status := k.post(call, m, token.token, "timers/create", `{"id":"probe","executeIn":"1h"}`, nil)
+	status := k.post(call, m, token.token, "timers/create", fmt.Sprintf(`{"id":"%s-%s","executeIn":"1h"}`, token.key, m.name), nil)
 	if ctx.Err() != nil {
 		return
 	}
@@ -253,7 +256,7 @@ func (k *keyrings) round(number int) {
 			clients.Go(func() {
 				for ctx.Err() == nil {
 					clients.Go(func() { k.probe(ctx, m, token) })
-					pause(ctx, 200*time.Millisecond)
+					pause(ctx, probeEvery)
 				}
 			})
 		}
@@ -281,7 +284,7 @@ func (k *keyrings) round(number int) {
 			if err := m.Kill(); err != nil {
 				return err
 			}
-			return m.Start(within(t, patience))
+			return m.Start(within(t, 2*patience)) // a busy machine may start the process only at the end of its startup
 		}
 		if m == killed {
 			k.disturb(m, restart)

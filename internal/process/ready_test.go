@@ -220,6 +220,30 @@ func TestReadinessRequiresAllPartsAtTheStart(t *testing.T) {
 	})
 }
 
+// TestReadinessWaitsForASlowPartAtTheStart: a busy machine may need seconds for the first answer of a bus, and must not delay
+// the readiness to the end of the startup.
+func TestReadinessWaitsForASlowPartAtTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		takes := 900 * time.Millisecond
+		r := NewReadiness(timer.SystemClock, time.Second, slog.New(slog.DiscardHandler),
+			Check{Component: "bus", Reason: "the bus does not answer", Degrades: true, Run: func(ctx context.Context) error {
+				select {
+				case <-time.After(takes):
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}})
+		if got := described(r.Check()); got != "" {
+			t.Errorf("at the start: %q", got)
+		}
+		time.Sleep(readyFor)
+		if got := described(r.Check()); got != "bus degrades" {
+			t.Errorf("after the start: %q", got)
+		}
+	})
+}
+
 // TestReadinessOfAPartThatOneRoleRequires: a process is not ready if one of its roles is not.
 func TestReadinessOfAPartThatOneRoleRequires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

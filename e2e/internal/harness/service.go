@@ -167,8 +167,12 @@ func (s *Service) Ready(ctx context.Context) error {
 		case <-ctx.Done():
 			return fmt.Errorf("not ready: %w: %w\n%s", context.Cause(ctx), last, s.Log())
 		case <-tick.C:
-			if last = ask(ctx, client, s.URL()+"/readyz"); last == nil {
+			err := ask(ctx, client, s.URL()+"/readyz")
+			if err == nil {
 				return nil
+			}
+			if ctx.Err() == nil { // the error of a request that ctx has ended says nothing about the service
+				last = err
 			}
 		}
 	}
