@@ -164,6 +164,44 @@ func TestEveryViolationIsCounted(t *testing.T) {
 			tell: func(s *story) { s.create(); s.Deleting("t").Applied(false, at(9.9)); s.deliver(15.1) },
 			want: oracle.Report{After: 1},
 		},
+		"after two updates in time": {
+			tell: func(s *story) {
+				s.create()
+				s.Updating("t", "2", at(20)).Applied(true, at(8))
+				s.Updating("t", "3", at(20)).Applied(true, at(9))
+				s.deliver(10.1)
+				s.deliver(20.1, token("3"), webhookID("u_3"), askedFor(20))
+			},
+			want: oracle.Report{After: 1},
+		},
+		"in flight at a late delete": {
+			tell: func(s *story) {
+				s.create()
+				s.Deleting("t").Applied(false, at(10.1))
+				s.Creating("t", "2", at(20)).Applied(true, at(10.2))
+				s.deliver(10.3)
+				s.deliver(20.1, token("2"), webhookID("u_2"), askedFor(20))
+			},
+		},
+		"in flight at a delete with an unknown outcome": {
+			tell: func(s *story) {
+				s.create()
+				s.Deleting("t")
+				s.Creating("t", "2", at(20)).Applied(true, at(10.2))
+				s.deliver(10.3)
+				s.deliver(20.1, token("2"), webhookID("u_2"), askedFor(20))
+			},
+		},
+		"long after a late delete and a create": {
+			tell: func(s *story) {
+				s.create()
+				s.Deleting("t").Applied(false, at(10.1))
+				s.Creating("t", "2", at(20)).Applied(true, at(10.2))
+				s.deliver(15.2)
+				s.deliver(20.1, token("2"), webhookID("u_2"), askedFor(20))
+			},
+			want: oracle.Report{After: 1},
+		},
 		"before a delete in time": {
 			tell: func(s *story) { s.create(); s.deliver(10.1); s.Deleting("t").Applied(true, at(10.2)) },
 			want: oracle.Report{After: 1},
