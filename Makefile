@@ -336,15 +336,18 @@ check-model: testenv ## Check the protocol's TLA+ specification (docs/model); wi
 
 .PHONY: check-tests
 # Most tests wait, so other checks run beside them with a lower priority; those with a time limit do not. The output of these
-# checks is printed before that of the tests of the small modules, so that the output of go test comes last.
+# checks is printed before that of the tests of the small modules, so that the output of go test comes last. set -m gives each of
+# the two a process group, which ends with the tests.
 BESIDE_TESTS := check-clients check-signatures check-outbox check-chart
 COMPUTATIONS := check-model test-sim
 LARGE_MODULES := . e2e
 check-tests: testenv build
 	@logs=$$(mktemp -d); \
+	set -m; \
 	nice -n 19 $(MAKE) --no-print-directory --keep-going $(COMPUTATIONS) >"$$logs/2" 2>&1 & computations=$$!; \
 	nice -n 5 $(MAKE) --no-print-directory --keep-going $(BESIDE_TESTS) >"$$logs/1" 2>&1 & beside=$$!; \
-	trap 'kill "$$beside" "$$computations" 2>/dev/null || true; rm -rf "$$logs"' EXIT; \
+	set +m; \
+	trap 'kill -- "-$$beside" "-$$computations" 2>/dev/null || true; rm -rf "$$logs"' EXIT; \
 	$(MAKE) --no-print-directory test MODULES=.; \
 	$(MAKE) --no-print-directory test MODULES=e2e PKG="$$(cd e2e && go list ./... | grep -v '/sim$$' | paste -sd ' ' -)"; \
 	code=0; wait "$$beside" || code=$$?; wait "$$computations" || code=$$?; cat "$$logs"/*; \
