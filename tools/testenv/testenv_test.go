@@ -144,7 +144,7 @@ func newSite(t *testing.T) *site {
 // shell is a program with a child, ready when the child has written its process id.
 func shell(s *site) program {
 	return program{
-		name: "x", path: "/bin/sh", args: []string{"-c", "sleep 1000 & echo $! > child.$$; wait"},
+		name: "x", path: "/bin/sh", args: []string{"-c", "sleep 1000 & trap \"kill $!\" TERM; echo $! > child.$$; wait"},
 		ready: func(_ context.Context, pid int) error {
 			_, err := os.Stat(filepath.Join(s.folder, fmt.Sprint("child.", pid)))
 			return err
