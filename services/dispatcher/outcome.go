@@ -224,13 +224,13 @@ type writeResult int
 const (
 	// applied: the write was applied. After done and dead the row is gone.
 	applied writeResult = iota + 1
-	// missed: this write is not in the row. Another write changed or removed the row, or the row already has a result of
-	// this attempt.
+	// missed: the row does not have the state that this write would give it. Another writer changed or removed the row, or
+	// the row already has a result of this attempt.
 	missed
 	// rowGone: the row does not exist, and an earlier try of this write may have removed it.
 	rowGone
 	// gaveUp: the write ended without a final answer of the store, and may have been applied. Reasons: ctx ended; the store
-	// was closed; the delivery has no trusted time; the store does not answer, and this write does not wait until it does.
+	// was closed; the delivery has no certain time; the store does not answer, and this write does not wait until it does.
 	gaveUp
 )
 
@@ -257,7 +257,7 @@ type finishJob struct {
 // only the state before this write. If an earlier try was applied, the guard of the next one no longer matches, so nothing is written
 // twice.
 //
-// If the store is lost, the write waits for it. Only postponements and outcomes of attempts that were not called (notCalled)
+// If the store is lost, the write waits for it. Only postponements and outcomes of attempts without a call (notCalled)
 // do not wait: writeOutcome gives up, and the bus redelivers the message, or the row lease expires.
 //
 // After an applied write, the delivery holds the new revision. After an applied write, or one that may have been applied,
@@ -274,7 +274,8 @@ func (s *Service) writeOutcome(ctx context.Context, d *delivery, f *store.Finish
 		result, next := s.tryWrite(ctx, d, f, waitIfLost, &unknown)
 		switch {
 		case next == retryNow, next == retryLater && backoff.waitForStore(ctx, waitIfLost):
-		case next == retryLater, result == gaveUp:
+			// try again
+		case next == retryLater, result == gaveUp: // the wait for the store ended early, or the try gave up
 			s.recordUnknown(d, f, unknown)
 			return gaveUp
 		default:
@@ -318,8 +319,8 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 	}
 	*unknown = true // any other error does not say whether the write was applied
 	if f.Next == 0 {
-		// Done and dead write no revision that a read could find. The next try ends the write: it removes the row, or the store
-		// answers ErrNotFound (an earlier try or another writer removed it) or ErrConflict (another writer changed it).
+		// Done and dead write no revision that a read could find, so the write is tried again. It removes the row, or the store
+		// answers ErrNotFound (an earlier try or another writer removed it) or ErrConflict (resolveConflict finds out why).
 		return 0, retryLater
 	}
 	if row, ok := s.reread(ctx, d, waitIfLost); ok && row.Matches(f.Next) {
@@ -332,8 +333,8 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 // resolveConflict finds out why the row is not in the state that a try expects.
 func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Finish, waitIfLost, unknown bool) (writeResult, nextStep) {
 	if !unknown && (d.unconfirmedRevision == 0 || f.If.Revision == 0) {
-		// No write of this delivery can have caused the conflict: each of its writes has an answer, or the guard is a
-		// generation, which none of them changes.
+		// No earlier write of this delivery can have caused the conflict: all of them were answered, or the guard is a
+		// generation, which leases and postponements do not change.
 		return missed, noRetry
 	}
 	row, ok := s.reread(ctx, d, waitIfLost)
@@ -357,7 +358,7 @@ func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Fin
 	}
 }
 
-// awaitCertainTime waits until the clock is trusted (I8), and then returns the time. certain is false if ctx ends first.
+// awaitCertainTime waits until the clock is certain (I8), and then returns the time. certain is false if ctx ends first.
 func (s *Service) awaitCertainTime(ctx context.Context) (now timer.Millis, certain bool) {
 	for {
 		if now, certain = s.config.StoreClock.Certain(s.config.Clock); certain || !s.config.StoreClock.AwaitTrust(ctx) {
@@ -366,8 +367,8 @@ func (s *Service) awaitCertainTime(ctx context.Context) (now timer.Millis, certa
 	}
 }
 
-// timeForOutcome returns a trusted time from which the due time of an outcome is computed. A due time computed from a wrong
-// clock would be stored and stay wrong. If the service ends before the clock is trusted, the delivery writes nothing more.
+// timeForOutcome returns a certain time (I8) from which the due time of an outcome is computed. A due time computed from a wrong
+// clock would be stored and stay wrong. If the service ends before the clock is certain, the delivery writes nothing more.
 func (s *Service) timeForOutcome(d *delivery) timer.Millis {
 	now, certain := s.awaitCertainTime(s.life)
 	if !certain {
@@ -379,8 +380,8 @@ func (s *Service) timeForOutcome(d *delivery) timer.Millis {
 // errNotWritten is the cause of an abandoned delivery whose outcome the store has not confirmed.
 var errNotWritten = errors.New("the store has not confirmed the outcome")
 
-// errUncertain is the error of writes that were not made because the clock was not trusted.
-var errUncertain = errors.New("not written: the clock is not trusted")
+// errUncertain is the error of writes that were not made because the clock was uncertain (I8).
+var errUncertain = errors.New("not written: the clock is uncertain")
 
 // recordApplied records the revision and the due time of the row after an applied write, and sends the hint.
 func (s *Service) recordApplied(d *delivery, f *store.Finish, dueAt, updatedAt timer.Millis) {
@@ -402,8 +403,8 @@ func (s *Service) recordUnknown(d *delivery, f *store.Finish, unknown bool) {
 	}
 }
 
-// dueAfter returns the due time of the row after the write f, by the store's contract. The result does not apply to
-// FinishParked, which keeps due_at.
+// dueAfter returns the due time of the row after the write f, by the store's contract. For FinishParked, which
+// keeps due_at, the result is wrong. Nothing uses it: hint ignores parked rows, and parking is the last write of a delivery.
 func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
 	executeAt := d.row.ExecuteAt
 	if f.Kind == store.FinishRescheduled {
@@ -412,8 +413,9 @@ func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
 	return max(f.NextAt, executeAt, now)
 }
 
-// submit adds one write to the next batch and waits for its answer. The wait is bounded: at most Room jobs are queued, the
-// call of each batch has a timeout, and the pause after a batch of postponements is limited.
+// submit adds one write to the next batch and waits for its answer. The wait is bounded: each of the two queues holds at most
+// Room jobs, and add waits for a place in it; the call of each batch has a timeout; and the pause after a batch of postponements
+// is limited.
 func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 	job := &d.write
 	job.finish, job.err = *f, nil
@@ -448,7 +450,7 @@ func (s *Service) flushPostponements(jobs []*finishJob) {
 	}
 }
 
-// flushOutcomes writes one batch of outcomes.
+// flushOutcomes writes one batch of all other writes: outcomes, leases, parkings, and postponements that must not wait.
 func (s *Service) flushOutcomes(jobs []*finishJob) {
 	s.finishing.Add(1)
 	defer s.finishing.Add(-1)

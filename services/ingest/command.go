@@ -15,7 +15,7 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/quota"
 )
 
-// command is one create, update or delete, over HTTP or the topic. The store's operation of a create or an update
+// command is one create, update or delete, from HTTP, the command topic or an outbox. The store's operation of a create or an update
 // also needs a revision, which op adds.
 type command struct {
 	verb      event.Verb
@@ -29,11 +29,11 @@ type command struct {
 	ifGeneration timer.Generation // update, delete; 0: any
 }
 
-// origin is the context of a request or a topic command.
+// origin describes the arrival of a request or a topic command.
 type origin struct {
-	// caller has the rights that apply to it.
+	// caller sent it, and may do what its rights allow.
 	caller access.Caller
-	// received is the time from which executeIn counts. It is uncertain if the clock was not trusted.
+	// received is the time from which executeIn counts. It is uncertain if the clock was (I8).
 	received  timer.Millis
 	uncertain bool
 	// correlationID is used for a create without one in its body.
@@ -57,9 +57,9 @@ func (o *origin) requireCertain() error {
 	return nil
 }
 
-// prepare reads a command's body and adds the defaults of the namespace. refuse converts its error to the one that the client
-// gets. If that one has a status of 500 or more (the store is unavailable, the clock is uncertain), the command may succeed when
-// it is repeated; other errors are final.
+// prepare reads a command's body and adds the defaults of the namespace. The function refuse converts an error of prepare to the
+// client's answer. A status of 500 or more (the store is unavailable, the clock is uncertain) means that the same command may
+// succeed later; other errors are final. The caller has checked the verb.
 // If prepare fails after it has decoded the body, the command still has the name of the namespace and the timer id.
 func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, from origin) (command, error) {
 	c := command{verb: verb}
@@ -167,7 +167,7 @@ func (s *Service) checkURL(field, target string) error {
 
 // useQuota counts a create in the quotas of its namespace, or returns an error if a quota does not allow it. It is called once for
 // each create, after prepare and before its write: a command that prepare refuses, or a topic command that was applied earlier,
-// uses no quota. A create that the store refuses does.
+// uses no quota. A create that the store refuses uses quota nevertheless.
 func (s *Service) useQuota(c *command) error {
 	if c.verb != event.VerbCreate {
 		return nil

@@ -23,13 +23,12 @@ type Limits struct {
 	RoomBytes int
 	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 1,280, or 4 × Concurrency if that is less.
 	// It may be below Concurrency, because the messages of leased deliveries are acknowledged.
-	// Schedulers reserve a tenth of it for namespaces with few timers due (I16). The ack
-	// wait of a message that is not acknowledged within LeaseAfter is extended every LeaseAfter; when its row is leased, the
-	// message is acknowledged.
+	// Schedulers reserve a tenth of it for namespaces with few timers due (I16). Every LeaseAfter, the ack
+	// wait of each unacknowledged message is extended. When its row has been leased, the message is acknowledged.
 	MaxInFlight int
 	// Batch bounds the row checks, outcomes and events in one call, and the deliveries that are being postponed because of
-	// their host or their namespace's share of the slots: 256. It does not bound postponements, after
-	// HoldFor, of deliveries that wait for a slot or in quarantine.
+	// their host or their namespace's share of the slots: 256. It does not bound deliveries that
+	// are postponed because they waited longer than HoldFor for a slot or in quarantine.
 	Batch int
 	// ParkAfter is the number of counted starts without a result at which a timer is parked: 5.
 	ParkAfter int
@@ -53,9 +52,9 @@ type Limits struct {
 	// TopicLimit bounds the concurrent publishes to one user topic: Batch / 2. With the defaults, the namespace's share of
 	// the slots (three quarters) is used up only when 12 such topics hang.
 	TopicLimit int
-	// HostMaxWait is the longest expected wait in this process for a permit of a host, or for a slot of the namespace's
-	// share: 1 s. If a delivery would wait longer, the waiting one with the fewest postponements is postponed by at least
-	// HostMaxWait; at most Batch at a time.
+	// HostMaxWait bounds the estimated wait in this process for a permit of a host, or for a slot of the namespace's
+	// share: 1 s. If the estimate of a delivery is longer, the waiting one with the fewest postponements is postponed by at
+	// least HostMaxWait; at most Batch at a time.
 	HostMaxWait time.Duration
 	// MaxPostpone bounds how far a row is postponed because of its host, its namespace's share of the slots, or
 	// callback settings that cannot be read or decrypted: 60 s.
@@ -80,7 +79,7 @@ type Limits struct {
 // without a permit in two cases: the event has no target; or the circuit is open, and the retry policy in the row decides
 // whether the timer is postponed or its attempt fails.
 // After a wait in quarantine or for a permit, the row may be read a second time. The row of a redelivered event is read twice
-// before its attempt starts (I13).
+// before its attempt starts: first to learn its counted starts, then to count this one (I13).
 type Queue struct {
 	limits Limits
 
@@ -102,7 +101,7 @@ type Queue struct {
 
 // New returns an empty queue.
 func New(limits *Limits) *Queue {
-	clock := &activity{}
+	clock := &activity{} // a clock that stops while the process is paused
 	q := &Queue{
 		limits: *limits, known: map[State]*Ticket{}, aging: list.New(), shares: newShares(clock), hosts: newLimiter(limits, clock),
 	}
@@ -185,11 +184,11 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	if len(q.early) > 0 {
 		r.Wait = q.early[0].DueAt.Sub(now)
 	}
-	refuse := func(t *Ticket, g PermitAnswer) {
+	postpone := func(t *Ticket, g PermitAnswer) {
 		q.postpone(t)
 		r.Postpone = append(r.Postpone, Postponement{t, g})
 	}
-	q.hosts.shrinkQueues(elapsed, refuse, q.waitForSlot)
+	q.hosts.shrinkQueues(elapsed, postpone, q.waitForSlot)
 	if q.hosts.waiting > 0 {
 		r.checkHostsAgain()
 	}
@@ -216,18 +215,18 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 			return r
 		}
 	}
-	q.fill(&r, limit, elapsed, refuse)
+	q.fill(&r, limit, elapsed, postpone)
 	if len(r.Check) > 0 {
 		q.quarantine.othersNext = false
 	}
-	if q.shares.shrinkQueues(q.free(), q.limits.HostMaxWait, q.limits.MaxPostpone, q.hosts.mayPostpone, refuse) {
+	if q.shares.shrinkQueues(q.free(), q.limits.HostMaxWait, q.limits.MaxPostpone, q.hosts.mayPostpone, postpone) {
 		r.checkHostsAgain()
 	}
 	return r
 }
 
 // fill takes up to limit tickets, alternately one that waited for its host and one that waited for a slot.
-func (q *Queue) fill(r *Decision, limit int, elapsed time.Duration, refuse func(*Ticket, PermitAnswer)) {
+func (q *Queue) fill(r *Decision, limit int, elapsed time.Duration, postpone func(*Ticket, PermitAnswer)) {
 	check := func(t *Ticket) bool {
 		if t == nil {
 			return false
@@ -250,16 +249,17 @@ func (q *Queue) fill(r *Decision, limit int, elapsed time.Duration, refuse func(
 			check(t)
 			continue
 		}
-		h, n := q.hosts.hostOf(t)
-		if !n.allows(q.hosts.elapsed) {
+		h, tenant := q.hosts.hostOf(t)
+		if !tenant.allows(q.hosts.elapsed) {
+			// The circuit is open. The row is read without a permit, because its retry policy decides what happens.
 			check(t)
 			continue
 		}
-		switch g := q.hosts.request(h, n, t, 0, elapsed); {
+		switch g := q.hosts.request(h, tenant, t, 0, elapsed); {
 		case g.OK:
 			check(t)
 		case g.Refused != "":
-			refuse(t, g)
+			postpone(t, g)
 		default:
 			q.move(t, Queued)
 			r.Queued++
@@ -373,7 +373,7 @@ func (q *Queue) EndAttempt(t *Ticket, result Result, elapsed time.Duration) (hos
 
 // Lease records that no work of this delivery is lost if the process ends: the delivery has leased the row, which gave the row
 // this revision, or another writer has changed the row (revision 0). The messages may be acknowledged. A timer that must run
-// isolated does not wait for this delivery, unless it came from quarantine.
+// isolated waits for this delivery only if this delivery came from quarantine.
 func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 	if revision != 0 {
 		q.remember(t, State{t.UUID, revision})
@@ -408,8 +408,8 @@ type Aged struct {
 	PermitAnswer
 }
 
-// Aged returns the deliveries whose interval is over, and starts another interval for each. wait is the time until the
-// next one; 0 if there is none.
+// Aged returns the deliveries whose interval is over, and starts another interval for each. The caller extends the ack wait of
+// the messages of all of them; most need nothing else. wait is the time until the next one; 0 if there is none.
 func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
 	q.hosts.setTime(elapsed)
 	dropped := false
@@ -444,8 +444,9 @@ func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
 // AgingLen returns the length of the aging list.
 func (q *Queue) AgingLen() int { return q.aging.Len() }
 
-// waitedTooLong reports whether a delivery has waited so long that it must be postponed. The answer is no after Close,
-// and also while rows are being read, because postponing would only add to the store's work.
+// waitedTooLong reports whether a delivery has waited so long that it must be postponed. The answer is no after Close.
+// It is also no while row checks are running: perhaps the delivery waits because the store is slow, and a postponement would be
+// another write.
 func (q *Queue) waitedTooLong(t *Ticket, elapsed time.Duration) bool {
 	if q.checking || q.closed {
 		return false

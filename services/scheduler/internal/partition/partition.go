@@ -136,11 +136,11 @@ type takeover struct {
 type publication struct {
 	row       store.DueRow
 	namespace string
-	// acked: the bus has acknowledged it, at position, at time at (this node's clock) and tick.
-	acked    bool
-	position bus.Position
-	at       timer.Millis
-	tick     uint64
+	// confirmed: the bus has confirmed its publish, at position, at time at (this node's clock) and tick.
+	confirmed bool
+	position  bus.Position
+	at        timer.Millis
+	tick      uint64
 	// bySweep: a sweep decided to publish it. It is in fromSweep, or is being published.
 	bySweep bool
 	// seen is the number of the last sweep that found its row.
@@ -307,15 +307,15 @@ func (p *Partition) removePassed(now timer.Millis) {
 		if !p.passed(now, pub) {
 			continue
 		}
-		if !p.removeRecorded(state, pub, oldest) {
+		if !p.removeAndRecord(state, pub, oldest) {
 			return
 		}
 	}
 }
 
-// removeRecorded removes a state from the in-flight set. oldest is the tick of the oldest running read, whose answer
+// removeAndRecord removes a state from the in-flight set. oldest is the tick of the oldest running read, whose answer
 // may have the state's row. It returns false if removed is full because of a very long read.
-func (p *Partition) removeRecorded(state timerheap.State, pub *publication, oldest uint64) bool {
+func (p *Partition) removeAndRecord(state timerheap.State, pub *publication, oldest uint64) bool {
 	if oldest != noRead {
 		if len(p.removed) >= p.limits.MaxInFlight {
 			return false

@@ -109,7 +109,7 @@ func (p *Partition) Published(now timer.Millis, batch []Outgoing, positions []bu
 		if !ok {
 			continue
 		}
-		pub.acked, pub.bySweep = true, false
+		pub.confirmed, pub.bySweep = true, false
 		pub.at, pub.tick = now, p.ticks
 		if i < len(positions) {
 			pub.position = positions[i]

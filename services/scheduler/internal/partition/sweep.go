@@ -14,7 +14,7 @@ import (
 type sweep struct {
 	number  uint64
 	running bool
-	// startTick is the tick at which the sweep began. finishSweep compares publications with it.
+	// startTick is the value of Partition.ticks, a logical clock, when the sweep began. finishSweep compares publications with it.
 	startTick uint64
 	now       timer.Millis
 	// shards has an entry for each shard of the sweep, except for shards that the store could not serve.
@@ -40,8 +40,9 @@ type shardSweep struct {
 	occupied bool
 }
 
-// SweepBy returns when a sweep must begin before its interval has ended: immediately after a handover barrier was removed, and
-// AckWait after the ack floor has entered a new topic epoch; the earlier of both. SweepStart resets those that have passed.
+// SweepBy returns the time at which a sweep must begin even if its interval has not ended: when a handover barrier was removed, or
+// AckWait after the ack floor has entered a new topic epoch, if that is earlier. It is Never if there is no such time. SweepStart
+// resets those that have passed.
 func (p *Partition) SweepBy() timer.Millis { return min(p.barrierRemovedAt, p.staleEpochAt) }
 
 // SweepPause returns the interval after a sweep: the configured one, and as much again for every 1,000 rows that the
@@ -175,15 +176,16 @@ func (p *Partition) classifyOverdue(s *ownedShard, row *store.DueRow) {
 		// Written under this claim, so only this owner can have published it, and no publication is in flight.
 		p.addCandidate(row)
 	case s.barrierRemovedBefore(p.sweep.startTick), now.Sub(max(row.DueAt, row.UpdatedAt)) >= p.limits.LongBound:
-		// An earlier owner may have published it, but the ack floor has passed the event, or it is so old that it counts as
-		// lost.
+		// An earlier owner may have published the row. But the ack floor has passed that event, or the row has been due for so
+		// long that the event counts as lost.
 		p.addCandidate(row)
 	}
 }
 
-// isLost reports whether a publication counts as lost although the ack floor has not passed it.
+// isLost reports whether a publication counts as lost: the bus confirmed it at least LongBound ago, and the ack floor, which
+// dispatchers move by acknowledging events, has not passed it.
 func (p *Partition) isLost(pub *publication) bool {
-	return pub.acked && !pub.bySweep && p.sweep.now.Sub(pub.at) >= p.limits.LongBound
+	return pub.confirmed && !pub.bySweep && p.sweep.now.Sub(pub.at) >= p.limits.LongBound
 }
 
 // addCandidate adds a row to publish. If there are too many, the oldest are kept.
@@ -200,17 +202,17 @@ func (w *sweep) trim(limit int) {
 	w.found = w.found[:min(limit, len(w.found))]
 }
 
-// finishSweep queues the rows to publish, and moves the sweep floors. It also removes from the in-flight set
-// the states whose publish the bus had confirmed before the sweep began, and whose rows the sweep did not find although it
-// read their keys: these rows are gone. Otherwise the set could become full while one message that no dispatcher
+// finishSweep queues the rows to publish, and moves the sweep floors. It also removes from the in-flight set the states whose
+// publish the bus had confirmed before the sweep began, and whose rows the sweep did not find although it read their keys, unless
+// a sweep publishes them again: these rows are gone. Otherwise the set could become full while one message that no dispatcher
 // acknowledges holds back the ack floor.
 func (p *Partition) finishSweep() {
 	p.sweep.running = false
 	oldest := p.oldestRead()
 	for state, pub := range p.inFlight {
-		gone := pub.acked && !pub.bySweep && pub.tick < p.sweep.startTick && pub.seen != p.sweep.number
-		if gone && p.covered(&pub.row) && !p.removeRecorded(state, pub, oldest) {
-			break // the next sweep continues
+		gone := pub.confirmed && !pub.bySweep && pub.tick < p.sweep.startTick && pub.seen != p.sweep.number
+		if gone && p.covered(&pub.row) && !p.removeAndRecord(state, pub, oldest) {
+			break // there is no room to record more removals: the next sweep continues
 		}
 	}
 	p.sweep.trim(p.limits.SweepPublish)

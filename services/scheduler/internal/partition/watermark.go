@@ -22,7 +22,7 @@ func (p *Partition) Advances(now timer.Millis) []store.Advance {
 	}
 	p.timers.Each(block)
 	for _, pub := range p.inFlight {
-		if !pub.acked {
+		if !pub.confirmed {
 			block(&pub.row)
 		}
 	}
