@@ -284,7 +284,8 @@ func (s *Service) writeOutcome(ctx context.Context, d *delivery, f *store.Finish
 	}
 }
 
-// tryWrite makes one try of writeOutcome. unknown: an earlier try may have been applied.
+// tryWrite makes one try of writeOutcome. unknown reports whether an earlier try may have been applied; tryWrite sets it if this
+// one may have been.
 func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, waitIfLost bool, unknown *bool) (writeResult, nextStep) {
 	f.DueAt = d.knownDueAt
 	if f.Kind == store.FinishLeased {

@@ -42,9 +42,10 @@ type Limits struct {
 	LeaseAfter time.Duration
 	// HoldFor bounds how long a delivery waits in this process: 10 s. A delivery that has waited longer is postponed at its next
 	// test, so that another process can take it; tests are LeaseAfter apart. The wait for a slot or in quarantine counts from
-	// the arrival of the message, the wait for a permit from its beginning. A delivery that waits for a permit is postponed
-	// earlier, after 2 × HostMaxWait, if its namespace holds all slots of its share, and later if Batch deliveries are being
-	// postponed.
+	// the arrival of the message, the wait for a permit from its beginning. A delivery that waits for a permit is
+	// postponed after 2 × HostMaxWait already if its namespace holds all slots of its share. No delivery is postponed while row
+	// checks are running; none that waits for a permit is postponed while Batch deliveries are being postponed, or while an
+	// isolated timer waits to start.
 	HoldFor time.Duration
 	// HostLimit bounds the concurrent callbacks of one namespace to one host and port while the namespace's setting is not
 	// known: 64.
@@ -53,8 +54,8 @@ type Limits struct {
 	// the slots (three quarters) is used up only when 12 such topics hang.
 	TopicLimit int
 	// HostMaxWait bounds the estimated wait in this process for a permit of a host, or for a slot of the namespace's
-	// share: 1 s. If the estimate of a delivery is longer, the waiting one with the fewest postponements is postponed by at
-	// least HostMaxWait; at most Batch at a time.
+	// share: 1 s. If a delivery would wait longer, one delivery of that queue is postponed by at least HostMaxWait: the one
+	// with the fewest postponements, which may be the new one. At most Batch deliveries are being postponed at a time.
 	HostMaxWait time.Duration
 	// MaxPostpone bounds how far a row is postponed because of its host, its namespace's share of the slots, or
 	// callback settings that cannot be read or decrypted: 60 s.
@@ -153,7 +154,8 @@ type Decision struct {
 	Postpone []Postponement
 	// Queued is the number of deliveries that began to wait for their hosts.
 	Queued int
-	// Wait is the time until a ticket is due, or the hosts must be checked again; 0: until something changes.
+	// Wait is the time after which Decide must be called again even if nothing has changed: a ticket is due then, or those that
+	// wait must be checked again. If Wait is 0, only a change makes another call necessary.
 	Wait time.Duration
 }
 
@@ -372,8 +374,8 @@ func (q *Queue) EndAttempt(t *Ticket, result Result, elapsed time.Duration) (hos
 }
 
 // Lease records that no work of this delivery is lost if the process ends: the delivery has leased the row, which gave the row
-// this revision, or another writer has changed the row (revision 0). The messages may be acknowledged. A timer that must run
-// isolated waits for this delivery only if this delivery came from quarantine.
+// this revision, or another writer has changed the row (revision 0). The messages may be acknowledged. From now on, a timer that
+// must run isolated no longer waits for this delivery, unless this delivery came from quarantine.
 func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 	if revision != 0 {
 		q.remember(t, State{t.UUID, revision})

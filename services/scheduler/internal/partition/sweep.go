@@ -40,9 +40,9 @@ type shardSweep struct {
 	occupied bool
 }
 
-// SweepBy returns the time at which a sweep must begin even if its interval has not ended: when a handover barrier was removed, or
-// AckWait after the ack floor has entered a new topic epoch, if that is earlier. It is Never if there is no such time. SweepStart
-// resets those that have passed.
+// SweepBy returns the time at which the next sweep must begin even if the pause has not ended. It is the earlier of two times:
+// the removal of a handover barrier (the sweep begins immediately), and AckWait after the ack floor has entered a new topic epoch;
+// Never if there is neither. SweepStart resets each of the two that has passed.
 func (p *Partition) SweepBy() timer.Millis { return min(p.barrierRemovedAt, p.staleEpochAt) }
 
 // SweepPause returns the interval after a sweep: the configured one, and as much again for every 1,000 rows that the
@@ -63,8 +63,8 @@ func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 // sweep floor (I4). It ends with the first page whose last row is after R. An overdue row after R, if older than Grace,
 // usually means that a hint was lost, so its shard is polled as soon as the timer heap has room. If the last poll of the
 // shard did not arm all rows, or rows were removed from the heap (cut), such rows are expected, and the sweep ends at R. Idle
-// shards are omitted, because they are
-// polled instead, except those that cannot be polled now because the timer heap has no room.
+// shards are polled instead of swept. A sweep includes an idle shard only if its poll is due and the timer heap has no room for the
+// result.
 func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
 	p.removePassed(now)
 	p.ticks++
@@ -182,8 +182,8 @@ func (p *Partition) classifyOverdue(s *ownedShard, row *store.DueRow) {
 	}
 }
 
-// isLost reports whether a publication counts as lost: the bus confirmed it at least LongBound ago, and the ack floor, which
-// dispatchers move by acknowledging events, has not passed it.
+// isLost reports whether a publication in flight counts as lost: the bus confirmed it at least LongBound ago, and no sweep is
+// publishing it again. It is in flight because the ack floor, which dispatchers move by acknowledging events, has not passed it.
 func (p *Partition) isLost(pub *publication) bool {
 	return pub.confirmed && !pub.bySweep && p.sweep.now.Sub(pub.at) >= p.limits.LongBound
 }
@@ -202,9 +202,9 @@ func (w *sweep) trim(limit int) {
 	w.found = w.found[:min(limit, len(w.found))]
 }
 
-// finishSweep queues the rows to publish, and moves the sweep floors. It also removes from the in-flight set the states whose
-// publish the bus had confirmed before the sweep began, and whose rows the sweep did not find although it read their keys, unless
-// a sweep publishes them again: these rows are gone. Otherwise the set could become full while one message that no dispatcher
+// finishSweep queues the rows to publish, and moves the sweep floors. It also removes states from the in-flight set whose rows are
+// gone: the bus had confirmed the publication before the sweep began, the sweep read the row's key and did not find the row, and
+// no sweep is publishing the state again. Without this, the set could become full while one message that no dispatcher
 // acknowledges holds back the ack floor.
 func (p *Partition) finishSweep() {
 	p.sweep.running = false
@@ -244,9 +244,9 @@ func (p *Partition) finishSweep() {
 }
 
 // moveSweepFloors sets where the next sweep begins in each shard. It is the earliest of: just before the first row
-// that this sweep read; the end of the range that it read; SweepMargin before its start. A row that is committed
-// later is due later than that (I6), unless its write took longer than SweepMargin: such rows are found by a full
-// sweep.
+// that this sweep read; the end of the range that it read; SweepMargin before its start. A row committed
+// after the sweep has read its shard is due after this floor (I6), unless its write took longer than SweepMargin: such rows are
+// found by a full sweep.
 func (p *Partition) moveSweepFloors() {
 	limit := p.sweep.now.Add(-p.limits.SweepMargin)
 	for id, w := range p.sweep.shards {
