@@ -47,7 +47,7 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	written := s.writeOutcome(s.life, d, &f)
 	if written == gaveUp {
 		if (r.postpone || d.notCalled) && s.life.Err() == nil {
-			s.discard(d) // no result is lost: the bus redelivers the message, or the row lease expires
+			s.discard(d) // this write has no result of a call to keep: the bus redelivers the message, or the row lease expires
 		} else {
 			s.abandon(d, mode, errNotWritten)
 		}
@@ -224,8 +224,8 @@ type writeResult int
 const (
 	// applied: the write was applied. After done and dead the row is gone.
 	applied writeResult = iota + 1
-	// missed: the row does not have the state that this write would give it. Another writer changed or removed the row, or
-	// the row already has a result of this attempt.
+	// missed: the write was not applied, because its guard does not match: another writer changed or removed the row, or the
+	// row already has a result of this attempt.
 	missed
 	// rowGone: the row does not exist, and an earlier try of this write may have removed it.
 	rowGone
@@ -414,9 +414,9 @@ func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
 	return max(f.NextAt, executeAt, now)
 }
 
-// submit adds one write to the next batch and waits for its answer. The wait is bounded: each of the two queues holds at most
-// Room jobs, and add waits for a place in it; the call of each batch has a timeout; and the pause after a batch of postponements
-// is limited.
+// submit adds one write to the next batch and waits for its answer. The wait, which includes that of add for a place in the
+// queue, is bounded: each of the two queues holds at most Room jobs, the call of each batch has a timeout, and the pause after a
+// batch of postponements is limited.
 func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 	job := &d.write
 	job.finish, job.err = *f, nil

@@ -43,8 +43,8 @@ type Limits struct {
 	// HoldFor bounds how long a delivery waits in this process: 10 s. A delivery that has waited longer is postponed at its next
 	// test, so that another process can take it; tests are LeaseAfter apart. The wait for a slot or in quarantine counts from
 	// the arrival of the message, the wait for a permit from its beginning. A delivery that waits for a permit is
-	// postponed after 2 × HostMaxWait already if its namespace holds all slots of its share. No delivery is postponed while row
-	// checks are running; none that waits for a permit is postponed while Batch deliveries are being postponed, or while an
+	// postponed after 2 × HostMaxWait already if its namespace holds all slots of its share. These bounds postpone no delivery
+	// while row checks are running, and none that waits for a permit while Batch deliveries are being postponed, or while an
 	// isolated timer waits to start.
 	HoldFor time.Duration
 	// HostLimit bounds the concurrent callbacks of one namespace to one host and port while the namespace's setting is not
@@ -96,7 +96,7 @@ type Queue struct {
 	exposed     int // tickets whose work would be lost with the process
 
 	closed   bool
-	checking bool // the last decision is being carried out
+	checking bool // the row checks of the last decision are running
 	changed  bool // Decide may return another decision
 }
 
