@@ -24,7 +24,8 @@ var errStopped = errors.New("dispatcher stopped")
 type attemptResult struct {
 	callback.Verdict
 	finishedAt timer.Millis
-	// postpone: no callback was made and the bus confirmed no event, so no attempt is used.
+	// postpone: no attempt is used. No callback was made and the bus confirmed no event, unless complete could not read the
+	// settings of the namespace.
 	postpone bool
 	// persistent: the cause of the postponement may last, and may affect all timers of a namespace.
 	persistent bool

@@ -58,7 +58,7 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 		s.metrics.fires.WithLabelValues(string(mode), "missed").Inc()
 		return
 	}
-	// After rowGone, this write or another removed the row. Most often it was this one, so the counters include it.
+	// After rowGone, this write may have been applied. Most often it was, so the counters include it.
 	s.metrics.fires.WithLabelValues(string(mode), outcomeName(r)).Inc()
 	if f.FollowUp != nil {
 		s.hintFollowUp(f.FollowUp)
@@ -158,10 +158,10 @@ func (s *Service) publishResult(d *delivery, result *event.Result) error {
 	return nil
 }
 
-// abandon ends a delivery that has no outcome, or whose outcome is perhaps not in the store: the service stops, the store is
-// closed, or the event of its result cannot be encoded. It makes the row due immediately and subtracts the counted start of this
-// delivery: a stop is no evidence against the timer, and five deployments must not park it (I13). If this write fails too, the
-// bus redelivers the message or the lease expires, as after a crash.
+// abandon ends a delivery that has no outcome, or whose outcome is perhaps not in the store: the service stops, the store or the
+// bus is closed, or the event of its result cannot be encoded. It makes the row due immediately and subtracts the counted start
+// of this delivery: a stop is no evidence against the timer, and five deployments must not park it (I13). If this write fails
+// too, the bus redelivers the message or the lease expires, as after a crash.
 func (s *Service) abandon(d *delivery, mode timer.Deliver, cause error) {
 	s.endLease(d)
 	ctx, cancel := context.WithTimeout(s.calls, returnRowsTimeout)
@@ -227,10 +227,11 @@ const (
 	// missed: the write was not applied, because its guard does not match: another writer changed or removed the row, or the
 	// row already has a result of this attempt.
 	missed
-	// rowGone: the row does not exist, and an earlier try of this write may have removed it.
+	// rowGone: the row does not exist, and an earlier try of this write may have been applied. Done and dead remove the row;
+	// after the other kinds another writer has removed it.
 	rowGone
 	// gaveUp: the write ended without a final answer of the store, and may have been applied. Reasons: ctx ended; the store
-	// was closed; the delivery has no certain time; the store does not answer, and this write does not wait until it does.
+	// was closed; the service ended before the clock was certain; the store does not answer, and this write does not wait until it does.
 	gaveUp
 )
 
@@ -346,11 +347,11 @@ func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Fin
 		s.recordApplied(d, f, row.Timer.DueAt, row.Timer.UpdatedAt)
 		return applied, noRetry
 	case d.unconfirmedRevision != 0 && f.If.Revision != 0 && row.Matches(d.unconfirmedRevision):
-		// The row has an earlier write of this delivery, such as a lease, whose answer was lost.
+		// An earlier write of this delivery, such as a lease, was applied, and its answer was lost.
 		if d.resultUnconfirmed {
 			return missed, noRetry // the row has a result of this attempt, which this write must not replace
 		}
-		// Its revision becomes the known one.
+		// The revision of that write becomes the known one.
 		d.knownRevision, d.knownDueAt, d.unconfirmedRevision = row.Timer.Revision, row.Timer.DueAt, 0
 		f.If.Revision = d.knownRevision
 		return 0, retryNow
@@ -368,8 +369,9 @@ func (s *Service) awaitCertainTime(ctx context.Context) (now timer.Millis, certa
 	}
 }
 
-// timeForOutcome returns a certain time (I8) from which the due time of an outcome is computed. A due time computed from a wrong
-// clock would be stored and stay wrong. If the service ends before the clock is certain, the delivery writes nothing more.
+// timeForOutcome waits until the clock is certain (I8), and returns the time from which the due time of an outcome is computed.
+// A due time computed from a wrong clock would be stored and stay wrong. If the service ends before the clock is certain, the
+// delivery writes nothing more.
 func (s *Service) timeForOutcome(d *delivery) timer.Millis {
 	now, certain := s.awaitCertainTime(s.life)
 	if !certain {

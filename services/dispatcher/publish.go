@@ -142,8 +142,8 @@ type batch[J any] struct {
 	flush   func([]J)
 }
 
-// newBatch returns a batch whose queue has space for room jobs. Deliveries wait for their jobs, so at most room jobs
-// are queued and add does not block.
+// newBatch returns a batch whose queue has space for room jobs. Deliveries wait for their jobs, so add
+// blocks only while more than room deliveries have a job.
 func newBatch[J any](room, most int, flush func([]J)) *batch[J] {
 	return &batch[J]{queue: make(chan J, room), maxJobs: most, flush: flush}
 }

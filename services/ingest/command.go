@@ -29,11 +29,11 @@ type command struct {
 	ifGeneration timer.Generation // update, delete; 0: any
 }
 
-// origin describes the arrival of a request or a topic command.
+// origin describes the arrival of a request, or of a command from the command topic or an outbox.
 type origin struct {
 	// caller sent it, and may do what its rights allow.
 	caller access.Caller
-	// received is the time from which executeIn counts. It is uncertain if the clock was (I8).
+	// received is the time from which executeIn counts. uncertain means that the clock was uncertain then (I8).
 	received  timer.Millis
 	uncertain bool
 	// correlationID is used for a create without one in its body.

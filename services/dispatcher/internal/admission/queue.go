@@ -26,9 +26,9 @@ type Limits struct {
 	// Schedulers reserve a tenth of it for namespaces with few timers due (I16). Every LeaseAfter, the ack
 	// wait of each unacknowledged message is extended. When its row has been leased, the message is acknowledged.
 	MaxInFlight int
-	// Batch bounds the row checks, outcomes and events in one call, and the deliveries that are being postponed because of
-	// their host or their namespace's share of the slots: 256. It does not bound deliveries that
-	// are postponed because they waited longer than HoldFor for a slot or in quarantine.
+	// Batch bounds the row checks, outcomes and events in one call, and the deliveries that are being postponed because they
+	// would wait too long for a permit or for a slot of their namespace's share: 256. It does not bound deliveries that are
+	// postponed because a circuit is open, or because they waited longer than HoldFor for a slot or in quarantine.
 	Batch int
 	// ParkAfter is the number of counted starts without a result at which a timer is parked: 5.
 	ParkAfter int
@@ -40,25 +40,25 @@ type Limits struct {
 	// LeaseAfter is how long an attempt runs before its row is leased: 2 s. It is also the interval at which the wait of
 	// unacknowledged messages is extended, so it must be well below bus.AckWait.
 	LeaseAfter time.Duration
-	// HoldFor bounds how long a delivery waits in this process: 10 s. A delivery that has waited longer is postponed at its next
-	// test, so that another process can take it; tests are LeaseAfter apart. The wait for a slot or in quarantine counts from
-	// the arrival of the message, the wait for a permit from its beginning. A delivery that waits for a permit is
-	// postponed after 2 × HostMaxWait already if its namespace holds all slots of its share. These bounds postpone no delivery
-	// while row checks are running, and none that waits for a permit while Batch deliveries are being postponed, or while an
-	// isolated timer waits to start.
+	// HoldFor bounds how long a delivery waits in this process: 10 s. A delivery that has waited longer is postponed when Aged
+	// next looks at it, so that another process can take it; Aged looks at each delivery every LeaseAfter. The wait for a slot or
+	// in quarantine counts from the arrival of the message, the wait for a permit from its beginning. A delivery that waits for a
+	// permit is postponed after 2 × HostMaxWait already if its namespace holds all slots of its share. These bounds postpone no
+	// delivery while row checks are running, and none that waits for a permit while Batch deliveries are being postponed, or
+	// while an isolated timer waits to start.
 	HoldFor time.Duration
 	// HostLimit bounds the concurrent callbacks of one namespace to one host and port while the namespace's setting is not
 	// known: 64.
 	HostLimit int
-	// TopicLimit bounds the concurrent publishes to one user topic: Batch / 2. With the defaults, the namespace's share of
-	// the slots (three quarters) is used up only when 12 such topics hang.
+	// TopicLimit bounds the concurrent publishes to one user topic: Batch / 2. With the defaults, a namespace uses up its share of
+	// the slots (three quarters) only if 12 of its topics do not respond.
 	TopicLimit int
 	// HostMaxWait bounds the estimated wait in this process for a permit of a host, or for a slot of the namespace's
 	// share: 1 s. If a delivery would wait longer, one delivery of that queue is postponed by at least HostMaxWait: the one
 	// with the fewest postponements, which may be the new one. At most Batch deliveries are being postponed at a time.
 	HostMaxWait time.Duration
 	// MaxPostpone bounds how far a row is postponed because of its host, its namespace's share of the slots, or
-	// callback settings that cannot be read or decrypted: 60 s.
+	// callback settings that cannot be read or decrypted, or a token that cannot be obtained: 60 s.
 	MaxPostpone time.Duration
 	// KnownHosts bounds the hosts in memory: 4,096. Above it, the hosts that have been idle longest are removed. Hosts with
 	// calls or waiting deliveries are never removed; the intake bounds their number.
@@ -71,10 +71,10 @@ type Limits struct {
 
 // Queue is the admission queue: it has every delivery of a process and decides which of them begin.
 //
-// Three bounds apply. A delivery holds a slot from before the row check until the attempt has a result, so that a
-// checked row is started immediately (I7). It holds room until the outcome is in the store, so that a slow store stops
-// the intake before it fills the memory. It holds a permit of the target's host from before the row check until the
-// call has ended. Namespaces get slots by round robin.
+// Three bounds apply. A delivery holds a slot from before the row check until the attempt has a result, so that a checked row is
+// started immediately (I7). It holds room until the outcome is in the store: if the store is slow, no more rows are read once
+// the room is used up, so memory stays bounded. It holds a permit of the target's host from before the row check until the call
+// has ended. Namespaces get slots by round robin.
 //
 // The event names the target, so a row is usually read once: when its delivery has a slot and a permit. A row is read
 // without a permit in two cases: the event has no target; or the circuit is open, and the retry policy in the row decides
