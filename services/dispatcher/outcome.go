@@ -224,8 +224,8 @@ type writeResult int
 const (
 	// applied: the write was applied. After done and dead the row is gone.
 	applied writeResult = iota + 1
-	// missed: the write was not applied, because its guard does not match: another writer changed or removed the row, or the
-	// row already has a result of this attempt.
+	// missed: the guard of the last try did not match: another writer changed or removed the row, or the row already has a
+	// result of this attempt. The write was not applied, unless an earlier try was and another writer has changed the row since.
 	missed
 	// rowGone: the row does not exist, and an earlier try of this write may have been applied. Done and dead remove the row;
 	// after the other kinds another writer has removed it.
@@ -416,9 +416,9 @@ func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
 	return max(f.NextAt, executeAt, now)
 }
 
-// submit adds one write to the next batch and waits for its answer. The wait, which includes that of add for a place in the
-// queue, is bounded: each of the two queues holds at most Room jobs, the call of each batch has a timeout, and the pause after a
-// batch of postponements is limited.
+// submit adds one write to the next batch and waits for its answer. Both waits, for a place in the queue and for the answer, are
+// bounded: each of the two queues holds at most Room jobs, the call of each batch has a timeout, and the pause after a batch of
+// postponements is limited.
 func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 	job := &d.write
 	job.finish, job.err = *f, nil

@@ -21,10 +21,10 @@ type Limits struct {
 	// each batch of row checks, so the rows of one Batch may exceed it. While a payload is being sent, a second copy is in
 	// memory, which RoomBytes does not count.
 	RoomBytes int
-	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 1,280, or 4 × Concurrency if that is less.
-	// It may be below Concurrency, because the messages of leased deliveries are acknowledged.
-	// Schedulers reserve a tenth of it for namespaces with few timers due (I16). Every LeaseAfter, the ack
-	// wait of each unacknowledged message is extended. When its row has been leased, the message is acknowledged.
+	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 1,280, or 4 × Concurrency if that is less. It may
+	// be below Concurrency, because the messages of leased deliveries are acknowledged. Schedulers reserve a tenth of it for
+	// namespaces with few timers due (I16). The ack wait of each unacknowledged message is extended once in every LeaseAfter.
+	// When its row has been leased, the message is acknowledged.
 	MaxInFlight int
 	// Batch bounds the row checks, outcomes and events in one call, and the deliveries that are being postponed because they
 	// would wait too long for a permit or for a slot of their namespace's share: 256. It does not bound deliveries that are
@@ -42,10 +42,10 @@ type Limits struct {
 	LeaseAfter time.Duration
 	// HoldFor bounds how long a delivery waits in this process: 10 s. A delivery that has waited longer is postponed when Aged
 	// next looks at it, so that another process can take it; Aged looks at each delivery every LeaseAfter. The wait for a slot or
-	// in quarantine counts from the arrival of the message, the wait for a permit from its beginning. A delivery that waits for a
-	// permit is postponed after 2 × HostMaxWait already if its namespace holds all slots of its share. These bounds postpone no
-	// delivery while row checks are running, and none that waits for a permit while Batch deliveries are being postponed, or
-	// while an isolated timer waits to start.
+	// in quarantine counts from the arrival of the message, the wait for a permit from its beginning. If its namespace holds all
+	// slots of its share, a delivery that waits for a permit is postponed earlier, after 2 × HostMaxWait. While row checks are
+	// running, these bounds postpone no delivery. While Batch deliveries are being postponed or an isolated timer waits to start,
+	// they postpone none of those that wait for a permit.
 	HoldFor time.Duration
 	// HostLimit bounds the concurrent callbacks of one namespace to one host and port while the namespace's setting is not
 	// known: 64.
@@ -53,9 +53,9 @@ type Limits struct {
 	// TopicLimit bounds the concurrent publishes to one user topic: Batch / 2. With the defaults, a namespace uses up its share of
 	// the slots (three quarters) only if 12 of its topics do not respond.
 	TopicLimit int
-	// HostMaxWait bounds the estimated wait in this process for a permit of a host, or for a slot of the namespace's
-	// share: 1 s. If a delivery would wait longer, one delivery of that queue is postponed by at least HostMaxWait: the one
-	// with the fewest postponements, which may be the new one. At most Batch deliveries are being postponed at a time.
+	// HostMaxWait bounds the estimated wait in this process for a permit of a host, or for a slot of the namespace's share: 1 s.
+	// If a delivery would wait longer, one of those that wait for the same host or share is postponed by at least HostMaxWait:
+	// the one with the fewest postponements, which may be the new one. At most Batch deliveries are being postponed at a time.
 	HostMaxWait time.Duration
 	// MaxPostpone bounds how far a row is postponed because of its host, its namespace's share of the slots, or
 	// callback settings that cannot be read or decrypted, or a token that cannot be obtained: 60 s.
