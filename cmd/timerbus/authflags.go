@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,34 +62,20 @@ func (f *authFlags) input(c *cobra.Command, p *program) (input client.CallbackAu
 // read reads the secret from a file or the input. A line break at its end does not belong to it. A secret on the command line is
 // refused, because every user of the machine sees it.
 func (f *authFlags) read(c *cobra.Command, p *program) (string, error) {
-	const flag, longest = "--callback-auth-secret", 16 << 10
-	var from io.Reader
-	switch {
-	case f.secret == "-":
-		for _, other := range []string{"secret", "rotate-secret"} {
-			if given := c.Flags().Lookup(other); given != nil && given.Value.String() == "-" {
-				return "", usagef("%s and --%s cannot both read the input", flag, other)
-			}
-		}
-		from = p.stdin
-	case strings.HasPrefix(f.secret, "@"):
-		file, err := os.Open(f.secret[1:])
-		if err != nil {
-			return "", usagef("%s: %w", flag, err)
-		}
-		defer func() { _ = file.Close() }()
-		from = file
-	default:
+	const flag = "--callback-auth-secret"
+	if f.secret != "-" && !strings.HasPrefix(f.secret, "@") {
 		return "", usagef("--callback-auth requires %s: @file, or - for the input; a secret on the command line is not accepted", flag)
 	}
-	text, err := io.ReadAll(io.LimitReader(from, longest+1))
-	switch {
-	case err != nil:
-		return "", usagef("%s: %w", flag, err)
-	case len(text) > longest:
-		return "", usagef("%s: the text is longer than %d bytes", flag, longest)
+	for _, other := range []string{"secret", "rotate-secret"} {
+		if given := c.Flags().Lookup(other); f.secret == "-" && given != nil && given.Value.String() == "-" {
+			return "", usagef("%s and --%s cannot both read the input", flag, other)
+		}
 	}
-	return string(bytes.TrimRight(text, "\r\n")), nil
+	text, err := readValue(f.secret, p.stdin)
+	if err != nil {
+		return "", usagef("%s: %w", flag, err)
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
 }
 
 // describeAuth returns rows for the authentication, if there is one.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -123,15 +122,7 @@ func (f *callbackFlags) secrets(c *cobra.Command, p *program) (input client.Secr
 
 // secretText reads the value of a flag: the text, @FILE for a file, or - for the input.
 func (p *program) secretText(flag, given string) (string, error) {
-	raw := []byte(given)
-	var err error
-	switch {
-	case given == "-":
-		const longest = 4096
-		raw, err = io.ReadAll(io.LimitReader(p.stdin, longest))
-	case strings.HasPrefix(given, "@"):
-		raw, err = os.ReadFile(given[1:])
-	}
+	raw, err := readValue(given, p.stdin)
 	if err != nil {
 		return "", usagef("%s: %w", flag, err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -64,15 +65,28 @@ func (f *requestFlags) request(c *cobra.Command, stdin io.Reader) (client.TimerR
 	return r, nil
 }
 
-// readValue returns the value of a flag: the text itself, the content of a file for @FILE, or the input for -. It reads a byte
-// more of the input than a timer may have, so that the service refuses what is too long.
+// longestInput bounds the file or input of a flag, in bytes. The service checks the limits of the field.
+const longestInput = 1 << 20
+
+// readValue returns the value of a flag: the text itself, the content of a file for @FILE, or the input for -. A file or an input
+// of more than longestInput bytes is an error.
 func readValue(given string, stdin io.Reader) ([]byte, error) {
+	from := stdin
 	switch {
 	case given == "-":
-		return io.ReadAll(io.LimitReader(stdin, timer.MaxPayload+1))
 	case strings.HasPrefix(given, "@"):
-		return os.ReadFile(given[1:])
+		file, err := os.Open(given[1:])
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }()
+		from = file
 	default:
 		return []byte(given), nil
 	}
+	text, err := io.ReadAll(io.LimitReader(from, longestInput+1))
+	if err == nil && len(text) > longestInput {
+		err = fmt.Errorf("it has more than %d bytes", longestInput)
+	}
+	return text, err
 }
