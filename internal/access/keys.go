@@ -89,12 +89,11 @@ type Keys struct {
 	changes int
 }
 
-// cached is a key, or the error of a key that cannot be used, and when its read began. tried is when the last try to read it
-// began, which is later if that failed.
+// cached is a key, or the error of a key that cannot be used, and when its read began. It is read again from next on.
 type cached struct {
-	key       Key
-	err       error
-	at, tried time.Duration
+	key      Key
+	err      error
+	at, next time.Duration
 }
 
 // found is the result of a read of keys that began at a time.
@@ -282,7 +281,7 @@ func (k *Keys) lookup(ctx context.Context, name string, stale bool) (Key, error)
 		listedAt := k.listedAt
 		k.mu.RUnlock()
 		switch now := k.watch.Elapsed(); {
-		case ok && now-known.tried < freshFor:
+		case ok && now < known.next:
 			return k.use(known, stale)
 		case !ok && now-listedAt < freshFor:
 			return Key{}, ErrKeyNotFound
@@ -336,10 +335,10 @@ func (k *Keys) renew(ctx context.Context, name string) (found, error) {
 		delete(k.cache, name)
 		return found{at: at}, nil
 	case err == nil:
-		known = cached{key: key, at: at, tried: at}
+		known = cached{key: key, at: at, next: at + freshFor}
 	case ok && (store.IsTransient(err) || errors.Is(err, context.DeadlineExceeded)):
 		// Requests are refused until a read succeeds, so the next try follows soon, but not every request makes one.
-		known.tried = at - freshFor + retryAfter
+		known.next = at + retryAfter
 	default:
 		return found{}, err
 	}
@@ -359,7 +358,7 @@ func (k *Keys) readAll(ctx context.Context) (found, error) {
 	keys := make(map[string]cached, len(all))
 	for i := range all {
 		key, err := parse(&all[i])
-		keys[all[i].Name] = cached{key, err, at, at}
+		keys[all[i].Name] = cached{key, err, at, at + freshFor}
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -54,9 +54,9 @@ const (
 const (
 	// startupGrace is how long after its start a process can be not ready because of components that only degrade it.
 	startupGrace = 30 * time.Second
-	// degradeTimeout bounds the check of such a component in a process that has been ready. Kubernetes, for example, waits
-	// 1 s for the answer to a probe, and a hanging bus must not make a process unready that works without it. Until
-	// then only the timeout of all checks applies: on a busy machine a bus that works may need longer than this.
+	// degradeTimeout bounds the check of such a component after the startup. Kubernetes, for example, waits 1 s for the
+	// answer to a probe, and a hanging bus must not make a process unready that works without it. During the startup only
+	// the timeout of all checks applies, because on a busy machine a bus that works may need longer than this.
 	degradeTimeout = 500 * time.Millisecond
 )
 
