@@ -39,19 +39,7 @@ SET sql_mode = '';
 INSERT INTO timerbus_outbox (verb, body, created_at) VALUES ('merge', '{', '0000-00-00'), ('', '', '9999-12-31 23:59:59'), ('create', x'FF', NULL),
 	('create', '{}', '1000-01-01')`,
 				User: func(name string) string { return "CREATE USER " + name + " IDENTIFIED BY 'secret'" },
-				Grant: func(name string) string {
-					return strings.ReplaceAll("GRANT SELECT, DELETE ON timerbus_outbox TO NAME; GRANT SELECT, UPDATE ON timerbus_outbox_reader TO NAME",
-						"NAME", name)
-				},
 				Drop: func(name string) string { return "DROP USER " + name },
-				UserURL: func(address, name string) string {
-					at, err := url.Parse(address)
-					if err != nil {
-						t.Fatal(err)
-					}
-					at.User = url.UserPassword(name, "secret")
-					return at.String()
-				},
 			})
 		})
 	}

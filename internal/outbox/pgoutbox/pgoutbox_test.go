@@ -38,19 +38,7 @@ CREATE TRIGGER full_disk BEFORE DELETE ON timerbus_outbox FOR EACH ROW EXECUTE F
 INSERT INTO timerbus_outbox (verb, body, created_at) VALUES ('merge', '[]', 'infinity'), ('', 'null', '-infinity'), ('create', '1', NULL),
 	('create', '{}', '200000-01-01Z'), ('create', '{}', '0044-03-15Z BC')`,
 				User: func(name string) string { return "CREATE ROLE " + name + " LOGIN PASSWORD 'secret'" },
-				Grant: func(name string) string {
-					return strings.ReplaceAll("GRANT SELECT, DELETE ON timerbus_outbox TO NAME; GRANT SELECT, UPDATE ON timerbus_outbox_reader TO NAME",
-						"NAME", name)
-				},
 				Drop: func(name string) string { return "DROP OWNED BY " + name + "; DROP ROLE " + name },
-				UserURL: func(address, name string) string {
-					at, err := url.Parse(address)
-					if err != nil {
-						t.Fatal(err)
-					}
-					at.User = url.UserPassword(name, "secret")
-					return at.String()
-				},
 			})
 		})
 	}

@@ -27,16 +27,6 @@ func newUser(t *testing.T, inside, password string) string {
 	return name
 }
 
-func as(t *testing.T, inside string, user *url.Userinfo) string {
-	t.Helper()
-	u, err := url.Parse(inside)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.User = user
-	return u.String()
-}
-
 // waitForConnections waits until a user has the given number of connections.
 func waitForConnections(t *testing.T, db *sql.DB, user string, want int) {
 	t.Helper()
@@ -65,7 +55,7 @@ func TestNewCredentialsReplaceConnections(t *testing.T) {
 		watch := connection(t, inside)
 		defer watch.Close()
 		first, second := newUser(t, inside, "one"), newUser(t, inside, "two")
-		s, err := Open(t.Context(), Options{URL: as(t, inside, url.UserPassword(first, "one")), MaxConns: 6})
+		s, err := Open(t.Context(), Options{URL: with(t, inside, func(u *url.URL) { u.User = url.UserPassword(first, "one") }), MaxConns: 6})
 		if err != nil {
 			t.Fatal(err)
 		}

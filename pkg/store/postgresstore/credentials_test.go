@@ -25,16 +25,6 @@ func newRole(t *testing.T, inside, password string) string {
 	return name
 }
 
-func as(t *testing.T, inside string, user *url.Userinfo) string {
-	t.Helper()
-	u, err := url.Parse(inside)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.User = user
-	return u.String()
-}
-
 // waitForConnections waits until a role has the given number of connections.
 func waitForConnections(t *testing.T, inside, role string, want int) {
 	t.Helper()
@@ -55,7 +45,7 @@ func TestNewCredentialsReplaceConnections(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		inside := migrated(t, address)
 		first, second := newRole(t, inside, "one"), newRole(t, inside, "two")
-		s, err := Open(t.Context(), Options{URL: as(t, inside, url.UserPassword(first, "one")), MaxConns: 6, MinConns: 1})
+		s, err := Open(t.Context(), Options{URL: with(t, inside, func(u *url.URL) { u.User = url.UserPassword(first, "one") }), MaxConns: 6, MinConns: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
