@@ -246,7 +246,7 @@ func TestCallbackAuth(t *testing.T) {
 		answers = append(answers, string(text))
 	}
 	metrics := w.do(t, http.MethodGet, "/metrics", "")
-	if !strings.Contains(metrics.body, `timerbus_dispatcher_callback_tokens_total{result="issued"} 1`) {
+	if !strings.Contains(metrics.body, `timerbus_dispatcher_callback_tokens_total{result="issued"} 1`+"\n") {
 		t.Error("the metrics do not count the token")
 	}
 	answers = append(answers, metrics.body)

@@ -103,7 +103,7 @@ type Op struct {
 	Event bool
 	// Limit is the maxAttemptsDuration of the timer's retry policy; 0 means none.
 	Limit time.Duration
-	// Request is the HTTP request of the callback; the usual one without a Method. BodyOf returns its body.
+	// Request is the HTTP request of the callback; the usual one without a Method. requestBody returns its body.
 	Request timer.Request
 	// Window is the window that begins at At + Soon; 0 means none.
 	Window time.Duration

@@ -213,7 +213,7 @@ func (o *oracle) checkRemoved(s *opState) {
 	}
 }
 
-// accountRemoved compares the timers of the namespace, and of the removed ones, with the answers.
+// account compares the timers of the namespace, and of the removed ones, with the answers.
 func (r *removals) account(ctx context.Context, handle store.Store) {
 	last := &r.lives[len(r.lives)-1]
 	for i := range r.lives {

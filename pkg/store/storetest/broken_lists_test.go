@@ -155,7 +155,7 @@ func TestSuiteCatchesACountOfAllNamespaces(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &countAll{broken{Store: s}} }, "CountLive/OfTheNamespaceUpToTheLimit")
 }
 
-// dueKeysOf changes the answers of DueKeys, and with them the lists in due order.
+// dueKeysOf changes the answers of DueKeys.
 type dueKeysOf struct {
 	broken
 
@@ -228,7 +228,7 @@ func TestSuiteCatchesAListThatIgnoresTheOrder(t *testing.T) {
 		"List/InDueOrder", "List/InDueOrderForeignCursorsAreErrInvalid")
 }
 
-// repeatsInDueOrder begins a page at the last timer of the page before.
+// repeatsInDueOrder shows the first timer again on each later page.
 type repeatsInDueOrder struct{ broken }
 
 func (b *repeatsInDueOrder) List(ctx context.Context, now timer.Millis, q store.ListQuery) (store.Page, error) {
