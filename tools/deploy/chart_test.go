@@ -56,8 +56,15 @@ migrate: {enabled: false}
 `,
 	"tls": `
 existingSecret: timerbus
-tls: {existingSecret: serving, clientCA: ca.crt}
+tls: {existingSecret: serving}
 serviceMonitor: {enabled: true}
+`,
+	"client certificates": `
+existingSecret: timerbus
+tls: {existingSecret: serving, clientCA: ca.crt}
+serviceMonitor:
+  enabled: true
+  tlsConfig: {ca: {secret: {name: serving, key: ca.crt}}, cert: {secret: {name: scraper, key: tls.crt}}, keySecret: {name: scraper, key: tls.key}}
 `,
 	"everything": `
 image: {repository: registry.example/timerbus, tag: v1.2.3, pullPolicy: Always}
@@ -199,6 +206,10 @@ func TestChartRenders(t *testing.T) {
 		"least": slices.Concat(deployments("demo-timerbus"), []string{"Job demo-timerbus-migrate"}, budgets("demo-timerbus"),
 			[]string{"Service demo-timerbus-ingest", "ServiceAccount demo-timerbus", "ServiceAccount demo-timerbus-migrate"}),
 		"tls": slices.Concat(deployments("demo-timerbus"), []string{"Job demo-timerbus-migrate"}, budgets("demo-timerbus"), []string{
+			"Service demo-timerbus-ingest", "Service demo-timerbus-metrics", "ServiceAccount demo-timerbus", "ServiceAccount demo-timerbus-migrate",
+			"ServiceMonitor demo-timerbus",
+		}),
+		"client certificates": slices.Concat(deployments("demo-timerbus"), []string{"Job demo-timerbus-migrate"}, budgets("demo-timerbus"), []string{
 			"Service demo-timerbus-ingest", "Service demo-timerbus-metrics", "ServiceAccount demo-timerbus", "ServiceAccount demo-timerbus-migrate",
 			"ServiceMonitor demo-timerbus",
 		}),
@@ -472,7 +483,7 @@ TIMERBUS_NODE=
 
 // TestChartTLS: with a Secret for TLS, the roles serve it, and the probes and Prometheus use it.
 func TestChartTLS(t *testing.T) {
-	r, err := render(t, loadChart(t), valueSets["tls"], "1.34.0")
+	r, err := render(t, loadChart(t), valueSets["client certificates"], "1.34.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -506,6 +517,13 @@ func TestChartTLS(t *testing.T) {
 		t.Errorf("the Service says %s", *port.AppProtocol)
 	}
 	e := get[monitoringv1.ServiceMonitor](t, all, "ServiceMonitor demo-timerbus").Spec.Endpoints[0]
+	if e.Scheme != "https" || e.TLSConfig.Cert.Secret.Name != "scraper" || e.TLSConfig.KeySecret.Key != "tls.key" {
+		t.Errorf("scraped by %v with the client certificate %+v", e.Scheme, e.TLSConfig)
+	}
+	if r, err = render(t, loadChart(t), valueSets["tls"], "1.34.0"); err != nil {
+		t.Fatal(err)
+	}
+	e = get[monitoringv1.ServiceMonitor](t, decode(t, r), "ServiceMonitor demo-timerbus").Spec.Endpoints[0]
 	if e.Scheme != "https" || e.TLSConfig.CA.Secret.Name != "serving" || *e.TLSConfig.ServerName != "demo-timerbus-ingest.timers.svc" {
 		t.Errorf("scraped by %v with %+v", e.Scheme, e.TLSConfig)
 	}
@@ -580,7 +598,8 @@ func TestChartRefuses(t *testing.T) {
 	c := loadChart(t)
 	for values, want := range map[string]string{
 		"{}": "existingSecret is missing",
-		"{store: {url: dynamodb://t}, bus: {url: nats://nats}}":                 "existingSecret is missing",
+		"{store: {url: dynamodb://t}, bus: {url: nats://nats}}":                                            "existingSecret is missing",
+		"{existingSecret: s, tls: {existingSecret: t, clientCA: ca.crt}, serviceMonitor: {enabled: true}}": "serviceMonitor.tlsConfig is missing",
 		"existingSecret: Timerbus":                                              "/existingSecret",
 		"existingSecret: [timerbus]":                                            "/existingSecret",
 		"{existingSecret: s, secretKeys: {token: ''}}":                          "/secretKeys/token",
