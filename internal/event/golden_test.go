@@ -88,6 +88,7 @@ func events(t *testing.T) map[string]event.CloudEvent {
 	topic.LastError = `event to topic "orders.timeouts": no such topic`
 	request.Status, request.Deliver, request.Payload = timer.StatusDead, timer.DeliverCallback, []byte("a=ä&b=1")
 	request.Request = timer.Request{Method: "PUT", ContentType: "application/x-www-form-urlencoded", Reschedule: true}
+	request.ExpireAfter, request.OnDone, request.OnDead = 5*time.Minute, "https://shop.example/done", "https://shop.example/alerts"
 	bytes.Status, bytes.Deliver, bytes.Payload = timer.StatusDead, timer.DeliverCallback, []byte{0, 0xff}
 	bytes.Request = timer.Request{Method: "POST", ContentType: "application/octet-stream"}
 	next := at + 60_000

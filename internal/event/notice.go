@@ -7,7 +7,7 @@ import (
 )
 
 // Notice reports that a timer is dead or parked, and why. It contains the whole timer, so that a user can create it
-// again.
+// again. ExecuteAt is the time that was chosen within its window.
 type Notice struct {
 	Namespace     string        `json:"namespace"`
 	TimerID       string        `json:"timerId"`
@@ -28,6 +28,9 @@ type Notice struct {
 	Key             string      `json:"key,omitempty"`
 	CallbackTimeout string      `json:"callbackTimeout"`
 	RetryPolicy     RetryPolicy `json:"retryPolicy"`
+	ExpireAfter     string      `json:"expireAfter,omitempty"`
+	OnDone          string      `json:"onDone,omitempty"`
+	OnDead          string      `json:"onDead,omitempty"`
 	// Payload is null if the timer has a Request, which contains the body.
 	Payload json.RawMessage `json:"payload"`
 	Request *Request        `json:"request,omitempty"`
@@ -55,7 +58,11 @@ func noticeOf(source string, t *timer.Timer, at timer.Millis, omitted bool) (Clo
 		Status: t.Status, Reason: t.LastError, StatusCode: t.LastStatus, CorrelationID: t.Correlation(),
 		ExecuteAt: t.ExecuteAt, CreatedAt: t.CreatedAt, Deliver: t.Way(), CallbackURL: t.CallbackURL,
 		Headers: t.Headers.Map(), CallbackTimeout: timer.FormatDuration(t.CallbackTimeout), RetryPolicy: retryPolicyOf(t.Retry),
+		OnDone: t.OnDone, OnDead: t.OnDead,
 		Payload: orNull(nil), Request: RequestOf(t, !omitted), Topic: t.Topic, Key: t.EventKey, PayloadOmitted: omitted,
+	}
+	if t.ExpireAfter != 0 {
+		n.ExpireAfter = timer.FormatDuration(t.ExpireAfter)
 	}
 	if !omitted && !t.Request.Raw() {
 		n.Payload = orNull(t.Payload)
