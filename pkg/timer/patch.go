@@ -1,6 +1,9 @@
 package timer
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Patch is an update: a nil field is kept. To clear a field, set its zero or default value; the decoder of the user's
 // request does so for null.
@@ -54,8 +57,8 @@ func (p *Patch) Apply(s Spec) (Spec, error) {
 	set(&s.OnDone, p.OnDone)
 	set(&s.OnDead, p.OnDead)
 	if p.ExpiresAt != nil {
-		if *p.ExpiresAt <= s.ExecuteAt || *p.ExpiresAt > MaxMillis {
-			return Spec{}, Invalid("expiresAt", *p.ExpiresAt, "a time after executeAt, which is "+s.ExecuteAt.String())
+		if last := min(s.ExecuteAt.Add(MaxExpireAfter), MaxMillis); *p.ExpiresAt <= s.ExecuteAt || *p.ExpiresAt > last {
+			return Spec{}, Invalid("expiresAt", *p.ExpiresAt, fmt.Sprintf("a time after executeAt, which is %s, until %s", s.ExecuteAt, last))
 		}
 		s.ExpireAfter = p.ExpiresAt.Sub(s.ExecuteAt)
 	}
