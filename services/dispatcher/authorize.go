@@ -30,6 +30,7 @@ func (s *Service) authorize(d *delivery, profile *callback.Profile) (*attemptRes
 	if err == nil {
 		d.setToken(token)
 		refused = s.checkAgain(d, began, &d.startedAt)
+		d.notCalled = refused != nil
 	}
 	switch {
 	case s.life.Err() != nil:
@@ -62,6 +63,7 @@ func (s *Service) checkAgain(d *delivery, began time.Duration, now *timer.Millis
 		why := callback.Verdict{Reason: "the timer could not be checked again"}
 		return &attemptResult{postpone: true, host: admission.Untried, Verdict: why}
 	}
+	at = max(at, s.config.Clock()) // the read may have taken long
 	if v, expired := callback.Expired(&d.row, at); expired {
 		return &attemptResult{host: admission.Untried, Verdict: v}
 	}
@@ -81,7 +83,8 @@ func (s *Service) renewToken(d *delivery, profile *callback.Profile) (at timer.M
 	}
 	d.setToken(token)
 	at = s.timeForOutcome(d)
-	return at, s.checkAgain(d, began, &at) == nil
+	ok = s.checkAgain(d, began, &at) == nil
+	return at, ok
 }
 
 // newTokens returns the tokens of a namespace's client. It logs when they become unavailable and available again.

@@ -24,7 +24,7 @@ var errStopped = errors.New("dispatcher stopped")
 type attemptResult struct {
 	callback.Verdict
 	finishedAt timer.Millis
-	// postpone: no attempt is used. No callback was made and the bus confirmed no event, unless complete could not read the
+	// postpone: no attempt is used. No callback was made, and the bus confirmed no event, unless complete could not read the
 	// settings of the namespace.
 	postpone bool
 	// persistent: the cause of the postponement may last, and may affect all timers of a namespace.
@@ -44,6 +44,7 @@ func (s *Service) deliver(d *delivery) {
 	d.startedAt = s.config.Clock()
 	if v, expired := callback.Expired(&d.row, d.startedAt); expired {
 		s.returnPermit(d, admission.Untried)
+		d.notCalled = true
 		s.complete(d, d.row.Way(), &attemptResult{Verdict: v, finishedAt: d.startedAt, host: admission.Untried})
 		return
 	}

@@ -70,10 +70,10 @@ func (s *Service) addFollowUp(d *delivery, f *store.Finish, ns *store.Namespace,
 	return nil
 }
 
-// hintFollowUp sends the scheduler a hint about a follow-up that was written.
-func (s *Service) hintFollowUp(next *store.Put) {
+// hintFollowUp sends the scheduler a hint about a follow-up that was written. now is the time that the store got with the write:
+// the due time of the hint is then that of the row.
+func (s *Service) hintFollowUp(next *store.Put, now timer.Millis) {
 	s.metrics.followUps.Inc()
-	now := s.config.Clock()
 	s.offerHint(&event.Hint{
 		Shard: next.Ref.Shard, UUID: next.Ref.UUID, Revision: next.Revision, Generation: timer.Generation(next.Revision), Attempt: 1,
 		DueAt: max(now, next.Spec.ExecuteAt), UpdatedAt: now, Target: next.Spec.Target(),

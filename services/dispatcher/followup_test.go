@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/internal/faultstore"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/dispatcher"
@@ -99,6 +100,34 @@ func TestI19_AFollowUpHasItsOwnRetries(t *testing.T) {
 		w.wantStatus("a", timer.StatusDone)
 		if len(w.calls) != 3 {
 			t.Errorf("%d calls in all, want 3: the dead follow-up has no follow-up", len(w.calls))
+		}
+	})
+}
+
+// TestTheHintOfAFollowUpHasTheTimesOfItsRow, even if the store is slow: a row check looks for the row at the due time of the event,
+// and otherwise needs another read.
+func TestTheHintOfAFollowUpHasTheTimesOfItsRow(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.settle(func(s *store.Settings) { s.OnDone = "http://space.test/done" })
+		n := w.startCuttable(false, nil, faultstore.OnEvery(faultstore.Fault{Kind: faultstore.Delay, For: 50 * time.Millisecond}, "Finish"))
+		w.put("a", 0, nil)
+		w.pass(time.Minute)
+		n.end()
+		calls, _ := w.followUps("a")
+		if len(calls) != 1 {
+			t.Fatalf("%d follow-ups", len(calls))
+		}
+		row, hints := calls[0].timer, 0
+		for _, h := range w.hints {
+			if h.UUID != row.UUID || h.Attempt != 1 {
+				continue
+			}
+			if hints++; h.DueAt != row.DueAt || h.UpdatedAt != row.UpdatedAt {
+				t.Errorf("hinted at %v, written at %v, and the row is due at %v, written at %v", h.DueAt, h.UpdatedAt, row.DueAt, row.UpdatedAt)
+			}
+		}
+		if hints != 1 {
+			t.Errorf("%d hints", hints)
 		}
 	})
 }

@@ -31,8 +31,8 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	if !r.postpone {
 		e := resultEvent(d, r, &f)
 		if err := s.applySettings(d, &f, e); err != nil {
-			// It is not known whether the namespace's settings name an onDone or onDead URL. The timer is postponed, and its
-			// next attempt repeats this one: it makes the callback and publishes the fired event again.
+			// It is not known whether the namespace's settings name an onDone or onDead URL. No callback was made, because it
+			// needs the settings, too. The timer is postponed, and its next attempt publishes the fired event again.
 			r = &attemptResult{postpone: true, Verdict: callback.Verdict{Reason: err.Error()}, finishedAt: r.finishedAt, host: r.host}
 			f = s.finishOf(d, r)
 		} else if err := s.publishResult(d, e); err != nil {
@@ -61,7 +61,7 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	// After rowGone, this write may have been applied. Most often it was, so the counters include it.
 	s.metrics.fires.WithLabelValues(string(mode), outcomeName(r)).Inc()
 	if f.FollowUp != nil {
-		s.hintFollowUp(f.FollowUp)
+		s.hintFollowUp(f.FollowUp, d.write.now)
 	}
 	switch f.Kind { //nolint:exhaustive // the other kinds have no counter.
 	case store.FinishRetry:

@@ -51,7 +51,7 @@ type HTTP struct {
 	// Policy limits the addresses of callbacks; nil allows all.
 	Policy *egress.Policy
 	// Proxy returns the proxy for callbacks; nil for none. Its user and password may change: each new connection to the proxy
-	// uses the present ones, and earlier connections get no more callbacks.
+	// uses the present ones. Earlier connections with HTTP/1.1 get no more callbacks; those with HTTP/2 stay in use.
 	Proxy func() *url.URL
 	// Timeouts limit the parts of a callback.
 	Timeouts Timeouts

@@ -64,6 +64,9 @@ func (t *Tokens) Get(ctx context.Context, refused string) (string, error) {
 		return t.request(ctx, refused), nil
 	})
 	result, _ := r.(tokenResult) // the function above returns this type only
+	if own, ok := t.known(refused); ok {
+		result = own // another caller's request may have failed for a token that this caller can still use
+	}
 	return result.value, result.err
 }
 

@@ -196,6 +196,31 @@ func TestAnOutageOfTheEndpointDoesNotEndAValidToken(t *testing.T) {
 	})
 }
 
+// TestAFailedRequestIsNoErrorForOthers: while a receiver that has refused the token waits for the next one, other callbacks use the
+// present one until its end.
+func TestAFailedRequestIsNoErrorForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := &issuer{lifetime: time.Hour}
+		tokens := i.tokens()
+		get(t, tokens, "", "t1")
+		i.fail(errors.New("down"))
+		i.delay = time.Second
+		time.Sleep(time.Hour - 20*time.Second) // it is to be replaced, and valid
+		var refused sync.WaitGroup
+		refused.Go(func() {
+			if value, err := tokens.Get(t.Context(), "t1"); err == nil {
+				t.Errorf("for the receiver that refuses it: %q", value)
+			}
+		})
+		synctest.Wait()
+		get(t, tokens, "", "t1")
+		refused.Wait()
+		if i.calls != 2 {
+			t.Errorf("%d requests, want 2", i.calls)
+		}
+	})
+}
+
 // TestARequestOfATokenIsBoundedInTime by the timeout of Tokens and not by a callback.
 func TestARequestOfATokenIsBoundedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
