@@ -85,8 +85,8 @@ type Properties struct {
 // Credentials is an optional capability, found through As, of engines whose user and password can change while they are open.
 type Credentials interface {
 	// SetCredentials makes new connections use a different user and password. Existing connections continue until the
-	// server ends them. On NATS, a user without a password is a token. A change between no credentials, a token, and a user
-	// with a password has no effect.
+	// server ends them. On NATS, a user without a password is a token. The kind must stay the same: no credentials, a
+	// token, or a user with a password.
 	SetCredentials(*url.Userinfo)
 }
 

@@ -66,7 +66,7 @@ type Counts struct {
 	OldestPlannedAt timer.Millis
 	// Dead are the timers without a live row that have the outcome "dead" in history. Rearm can start them again, except
 	// those that were created again and ended as done since. It includes timers whose retention has ended until Purge
-	// removes them.
+	// removes them. SQL engines look at 100,000 dead timers at most, so the number is exact only if there are no more.
 	Dead int64
 }
 

@@ -46,7 +46,7 @@ type Outcomes interface {
 	// not parked, or if IfGeneration is set and the timer has a different generation.
 	//
 	// PostgreSQL: the engine locks the rows, reads the final outcomes of the missing ones, applies the items in memory,
-	// and writes the results in set-based statements. DynamoDB: a Get and a conditional Put; for dead timers a
+	// and writes the results in set-based statements. DynamoDB: a Get and a conditional Put; for dead and done timers a
 	// placeholder is written first.
 	Rearm(ctx context.Context, now timer.Millis, items []Rearm) ([]Written, error)
 

@@ -42,8 +42,9 @@ type Timers interface {
 	// q.After. A timer whose key does not change is neither missed nor repeated over pages. A page may have fewer keys
 	// than the limit, but at least one, and still have More set.
 	//
-	// PostgreSQL and SQLite: the first entries of each shard from the index that polls use. An engine reads few more entries
-	// than the page has (engine.KeysPerShard). DynamoDB: a Query of the index for each shard.
+	// PostgreSQL, MySQL and SQLite: the first entries of each shard from the index that polls use: of each shard about its part of
+	// the page, four standard deviations and five more (engine.KeysPerShard). MySQL and SQLite execute a statement for each
+	// shard. DynamoDB: a Query of the index for each shard.
 	DueKeys(ctx context.Context, q DueKeysQuery) (DueKeys, error)
 
 	// CountLive returns the number of a namespace's timers that are scheduled, retrying or parked. If there are limit or

@@ -179,8 +179,9 @@ func (o *Options) credentials() []nats.Option {
 	}
 	if o.User != "" {
 		options = append(options, nats.UserInfoHandler(func() (user, password string) {
-			password, _ = o.user().Password()
-			return o.user().Username(), password
+			present := o.user() // read once, because it may change
+			password, _ = present.Password()
+			return present.Username(), password
 		}))
 	}
 	if o.CredentialsFile != "" {

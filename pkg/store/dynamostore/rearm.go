@@ -45,7 +45,7 @@ func (s *Store) rearmOne(ctx context.Context, now timer.Millis, op *store.Rearm)
 			return w, err
 		}
 		if slot.Was == nil {
-			// A dead timer becomes a live one, unless there is a live one after all.
+			// A dead or done timer becomes a live one, unless there is a live one after all.
 			slot, err = s.occupy(ctx, now, op.Ref, func(slot *engine.Slot) { w = slot.Rearm(now, op) })
 			if err != nil || slot.Was == nil {
 				return w, err

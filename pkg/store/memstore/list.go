@@ -74,7 +74,7 @@ func (s *Store) liveRows(ctx context.Context, refs []store.Ref) ([]timer.Timer, 
 	defer s.db.mu.Unlock()
 	var found []timer.Timer
 	for _, ref := range refs {
-		if r, live := s.db.shard(ref.Shard).rows.get(ref.UUID); live {
+		if r := s.db.row(ref); r != nil {
 			found = append(found, clone(r.timer))
 		}
 	}

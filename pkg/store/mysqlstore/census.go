@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -12,9 +13,6 @@ import (
 // maxCounted is how many rows a count reads at most, because a gauge counts several times a minute. If there are more live
 // rows, the count uses the server's estimate. There is no estimate of overdue and parked rows, so their counts end at maxCounted.
 const maxCounted = 1_000_000
-
-// maxDead is how many dead timers a count looks at, because it looks for a live row of each.
-const maxDead = 100_000
 
 const (
 	estimateLive = `SELECT coalesce(max(table_rows), 0) FROM information_schema.tables
@@ -53,7 +51,7 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 		if err := number(&counts.Parked, countParked, maxCounted); err != nil {
 			return err
 		}
-		if err := number(&counts.Dead, countDead, maxDead); err != nil {
+		if err := number(&counts.Dead, countDead, engine.MaxDead); err != nil {
 			return err
 		}
 		if live == maxCounted {

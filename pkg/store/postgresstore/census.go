@@ -3,6 +3,7 @@ package postgresstore
 import (
 	"context"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -11,9 +12,6 @@ import (
 // live rows, the count uses the server's estimate. There is no estimate of overdue and parked rows, so their counts end
 // at maxCounted.
 const maxCounted = 1_000_000
-
-// maxDead is how many dead timers a count looks at, because it looks for a live row of each.
-const maxDead = 100_000
 
 var (
 	// countLive counts rows only if the estimate is below the limit.
@@ -70,7 +68,7 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 				row:       func(r *record) { estimate, live = r.int8(), r.int8() },
 			},
 			call{statement: countParked, args: [][]byte{most}, row: func(r *record) { counts.Parked = r.int8() }},
-			call{statement: countDead, args: [][]byte{int8Value(maxDead)}, row: func(r *record) { counts.Dead = r.int8() }},
+			call{statement: countDead, args: [][]byte{int8Value(engine.MaxDead)}, row: func(r *record) { counts.Dead = r.int8() }},
 			call{
 				statement: countOverdue,
 				args:      [][]byte{instantValue(now), most},

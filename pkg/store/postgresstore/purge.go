@@ -34,7 +34,8 @@ WHERE h.tableoid = old.part AND h.ctid = old.row AND h.expires_at < $1 AND h.mar
 // Purge implements store.Outcomes. It deletes expired rows that are not in a day's partition. Then, if daysEvery is
 // over, it drops partitions whose days are over, which costs the same for any number of rows and is not bounded by the
 // limit, and creates those of coming days. It logs errors of partitions instead of returning them, because only an
-// administrator can fix them, and they must not prevent the deletion of rows.
+// administrator can fix them, and they must not prevent the deletion of rows. A user who cannot drop partitions deletes their
+// rows, up to the limit.
 func (s *Store) Purge(ctx context.Context, now timer.Millis, limit int) (int, error) {
 	var deleted, dead int64
 	err := s.write(ctx, "purge history", latest, func(t *transaction) error {

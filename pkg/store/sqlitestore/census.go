@@ -4,12 +4,10 @@ import (
 	"context"
 	"database/sql"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
-
-// maxDead is how many dead timers a count looks at, because it looks for a live row of each.
-const maxDead = 100_000
 
 const (
 	// countLive has no condition: SQLite then sums the entry counts of an index's pages, which takes an eighth of the
@@ -50,7 +48,7 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 			if err := c.one(countParked, nil, &counts.Parked); err != nil {
 				return err
 			}
-			if err := c.one(countDead, []any{maxDead}, &counts.Dead); err != nil {
+			if err := c.one(countDead, []any{engine.MaxDead}, &counts.Dead); err != nil {
 				return err
 			}
 			counts.Pending = live - counts.Parked

@@ -56,8 +56,14 @@ func (s *Store) Finish(ctx context.Context, now timer.Millis, items []store.Fini
 		return nil, nil
 	}
 	const row = 1024 // bytes of the log for the deleted row and the history row
+	size := row * len(items)
+	for i := range items {
+		if next := items[i].FollowUp; next != nil {
+			size += sizeOf([]store.Op{*next})
+		}
+	}
 	out := make([]error, len(items))
-	err := s.write(ctx, "finish timers", len(items), row*len(items), func(c *conn) (err error) {
+	err := s.write(ctx, "finish timers", len(items), size, func(c *conn) (err error) {
 		for i := range items {
 			f := &items[i]
 			if out[i], err = c.finish(now, f); err != nil {

@@ -40,7 +40,8 @@ func sizeOf(ops []store.Op) int {
 	for _, op := range ops {
 		switch op := op.(type) {
 		case store.Put:
-			size += len(op.Spec.Payload) + len(op.Spec.CallbackURL) + len(op.Spec.Headers) + len(op.Spec.Topic) + len(op.Spec.EventKey)
+			size += len(op.Spec.Payload) + len(op.Spec.CallbackURL) + len(op.Spec.Headers) + len(op.Spec.Topic) + len(op.Spec.EventKey) +
+				len(op.Spec.OnDone) + len(op.Spec.OnDead)
 		case store.Update:
 			if op.Patch.Payload != nil {
 				size += len(*op.Patch.Payload)
