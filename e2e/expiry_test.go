@@ -111,6 +111,18 @@ func TestCallsWhenATimerHasFinished(t *testing.T) {
 		// The timer that made the call can be read like any other.
 		w.reaches(t, c.TimerID, isStatus("done"))
 	}
+	followUps := 0
+	for found, err := range w.api.AllTimers(t.Context(), client.ListTimersRequest{Namespace: w.namespace, Status: "done", Limit: 1000}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(found.ID, "timerbus:") {
+			followUps++
+		}
+	}
+	if followUps != 3 {
+		t.Errorf("%d calls for three timers: the URL of a timer replaces that of its namespace", followUps)
+	}
 	if r := w.post(t, "timers/create", `{"namespace":"NS","id":"timerbus:0:x","executeIn":"1h"}`); r.status != 400 || r.field(t, "details.field") != "id" {
 		t.Errorf("an id of the service's own timers: %d %s", r.status, r.body)
 	}
