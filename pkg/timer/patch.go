@@ -58,7 +58,8 @@ func (p *Patch) Apply(s Spec) (Spec, error) {
 	set(&s.OnDead, p.OnDead)
 	if p.ExpiresAt != nil {
 		if last := min(s.ExecuteAt.Add(MaxExpireAfter), MaxMillis); *p.ExpiresAt <= s.ExecuteAt || *p.ExpiresAt > last {
-			return Spec{}, Invalid("expiresAt", *p.ExpiresAt, fmt.Sprintf("a time after executeAt, which is %s, until %s", s.ExecuteAt, last))
+			allowed := fmt.Sprintf("a time after executeAt, which is %s, until %s", s.ExecuteAt, last)
+			return Spec{}, Invalid("expiresAt", *p.ExpiresAt, allowed)
 		}
 		s.ExpireAfter = p.ExpiresAt.Sub(s.ExecuteAt)
 	}
