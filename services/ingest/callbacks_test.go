@@ -192,6 +192,21 @@ func TestTheErrorOfARefusedURLNamesItsField(t *testing.T) {
 	}
 }
 
+// TestAnUpdateOfANamespaceChecksItsOwnURLs: URLs that an older policy allowed do not hinder the update of another setting.
+func TestAnUpdateOfANamespaceChecksItsOwnURLs(t *testing.T) {
+	policy, err := egress.Parse("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	w.post("namespaces/update", `{"name":"default","settings":{"onDone":"http://169.254.169.254/x"}}`).must(t, 200)
+	w.stop()
+	w.restart(func(c *ingest.Config) { c.Policy = policy })
+	w.post("namespaces/update", `{"name":"default","settings":{"headers":{"X-A":"1"}}}`).must(t, 200)
+	w.post("namespaces/update", `{"name":"default","settings":{"onDone":"http://169.254.169.254/x"}}`).must(t, 400)
+	w.post("namespaces/update", `{"name":"default","settings":{"onDone":null}}`).must(t, 200)
+}
+
 func TestANamespacesUpdatesAreInOrderWhateverTheClock(t *testing.T) {
 	w := newWorld(t)
 	last, err := w.store.GetNamespace(t.Context(), "default")

@@ -156,6 +156,16 @@ func (s *Service) checkURLs(callback, onDone, onDead *string) error {
 	return nil
 }
 
+// checkSettings returns an error if dispatchers would refuse to call a URL in the fields. It does not check the other settings
+// of the namespace, which may be older than the policy.
+func (s *Service) checkSettings(f *decode.SettingsFields) error {
+	if err := s.checkURL("callbackAuth.tokenUrl", f.TokenURL()); err != nil {
+		return err
+	}
+	onDone, onDead := f.OutcomeURLs()
+	return s.checkURLs(nil, onDone, onDead)
+}
+
 // checkURL returns an error if dispatchers would refuse to call the URL in this field. Dispatchers also check the addresses
 // of host names, when they resolve them.
 func (s *Service) checkURL(field, target string) error {

@@ -13,9 +13,6 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"
 )
 
-// tokenURLField is the name of the setting in refusals of its URL.
-const tokenURLField = "callbackAuth.tokenUrl" //nolint:gosec // the name of a field
-
 // CreateNamespace implements api.ServerInterface.
 func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
 	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
@@ -26,13 +23,10 @@ func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
 		if err := from.require(access.Admin, c.Name); err != nil {
 			return answer{}, err
 		}
-		if err := h.checkURL(tokenURLField, c.TokenURL()); err != nil {
+		if err := h.checkSettings(&c.SettingsFields); err != nil {
 			return answer{}, err
 		}
 		settings, err := c.Apply(store.DefaultSettings(), h.encryption(c.Name, from))
-		if err == nil {
-			err = h.checkURLs(nil, &settings.OnDone, &settings.OnDead)
-		}
 		if err != nil {
 			return answer{}, err
 		}
@@ -136,7 +130,7 @@ func (h *handler) UpdateNamespace(w http.ResponseWriter, r *http.Request) {
 		}
 		ns, err := h.namespace(ctx, from, access.Admin, u.Name)
 		if err == nil {
-			err = h.checkURL(tokenURLField, u.TokenURL())
+			err = h.checkSettings(&u.SettingsFields)
 		}
 		// Another node may write between the read and the write. Each conflict means that another write succeeded, so
 		// the loop ends; the end of ctx ends it in any case.
@@ -147,10 +141,7 @@ func (h *handler) UpdateNamespace(w http.ResponseWriter, r *http.Request) {
 			if u.IfVersion != 0 && ns.Version != u.IfVersion {
 				return answer{}, versionConflict(&ns, u.IfVersion)
 			}
-			if ns.Settings, err = u.Apply(ns.Settings, h.encryption(ns.Name, from)); err == nil {
-				err = h.checkURLs(nil, &ns.Settings.OnDone, &ns.Settings.OnDead)
-			}
-			if err != nil {
+			if ns.Settings, err = u.Apply(ns.Settings, h.encryption(ns.Name, from)); err != nil {
 				return answer{}, err
 			}
 			ns.UpdatedAt = max(from.received, ns.UpdatedAt+1) // increases even if the clock was set back

@@ -188,3 +188,8 @@ func (w *Encryption) sameAuth(a, b store.CallbackAuth) bool {
 
 // TokenURL returns the token endpoint in the fields; empty if there is none.
 func (f *SettingsFields) TokenURL() string { return f.auth.auth.TokenURL }
+
+// OutcomeURLs returns onDone and onDead; nil for a field that is not in the body.
+func (f *SettingsFields) OutcomeURLs() (onDone, onDead *string) {
+	return f.onDone.to(""), f.onDead.to("")
+}
