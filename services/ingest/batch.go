@@ -94,7 +94,7 @@ func (t *session) read(it *item) error {
 		if d.Time.IsZero() {
 			from = t.receivedNow()
 		}
-		from.caller = access.Anyone() // the rights to publish on the topic are the bus's
+		from.caller = access.Anyone() // the bus decides who may publish, and the user's database who may insert rows
 		from.correlationID, from.trace = it.event.CorrelationID, tracing.Of(it.traced, it.event.Trace)
 		it.command, err = t.prepare(ctx, it.event.Verb, it.event.Data, from)
 		tracing.SetTimer(it.traced, it.command.namespace.Name, it.command.id)

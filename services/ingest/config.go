@@ -113,8 +113,8 @@ type Config struct {
 	// addition to its share, a partition may have one command of up to 1 MiB. The bus may prefetch the same amount
 	// again.
 	CommandsInFlight, CommandsBytes int
-	// OutboxPoll is how often the outbox is read if its database does not report new rows, and how often a process that does
-	// not apply its rows tries to be elected: 1 s.
+	// OutboxPoll is how often the outbox is read if its database does not report new rows (MySQL: at least every 200 ms), and how
+	// often a process that does not apply its rows tries to be elected: 1 s.
 	OutboxPoll time.Duration
 	// HintQueue bounds the hints that wait to be published (about 70 bytes each): 65,536. HintBatch bounds the hints of
 	// one publish: 512.

@@ -1,4 +1,4 @@
-// Package ingest receives commands by HTTP and from the command topic. It validates them, commits them to the store,
+// Package ingest receives commands by HTTP, from the command topic and from an outbox. It validates them, commits them to the store,
 // answers, and publishes hints for timers that are due soon.
 //
 // It imports contracts (store, bus, event), pkg/api and the domain, never an engine and never another service. It never
@@ -8,6 +8,6 @@
 //
 // Read config.go and service.go first, then the files of one command: command.go (body to operation), outcome.go (the
 // store's answer to the API's), refusal.go (every error a client can get) and render.go. Commands arrive in http.go,
-// timers.go, namespaces.go and health.go, and in topic.go, batch.go and answers.go. internal/decode has the strict
+// timers.go, namespaces.go and health.go, in topic.go, batch.go and answers.go, and in outbox.go. internal/decode has the strict
 // decoder, internal/commit the group commit, and internal/hints the publisher of hints.
 package ingest

@@ -45,7 +45,10 @@ func (o *outboxState) set(err error) {
 func (o *outboxState) setOldest(at timer.Millis) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.oldest, o.known, o.failed = at, true, nil
+	o.oldest, o.known = at, true
+	if errors.Is(o.failed, errOutboxStarting) { // the database has answered
+		o.failed = nil
+	}
 }
 
 func (o *outboxState) check(context.Context) error {
@@ -103,10 +106,13 @@ type outboxReader struct {
 
 	outbox outbox.Reader
 	works  func()
+	// observed measures the time since Oldest was called last.
+	observed timer.Stopwatch
 }
 
 // readOutbox connects, waits until this process is elected, and applies rows until ctx ends or something fails. It calls works
-// when the database has answered.
+// after every pass that succeeded as a whole: if each batch failed at the same step, a reset of the backoff by an earlier step
+// would repeat the batch without a pause.
 func (s *Service) readOutbox(ctx context.Context, works func()) error {
 	var connection outbox.Reader
 	err := s.call(ctx, func(ctx context.Context) (err error) {
@@ -130,11 +136,16 @@ func (s *Service) readOutbox(ctx context.Context, works func()) error {
 		if err == nil {
 			_, err = r.observe(ctx)
 		}
-		if err == nil && !elected {
-			err = r.outbox.Wait(ctx, s.cfg.OutboxPoll)
-		}
-		if err != nil || ctx.Err() != nil {
+		if err != nil {
 			return err
+		}
+		if !elected {
+			r.succeeded()
+			// Not outbox.Wait, which returns at every commit.
+			timer.Sleep(ctx, s.cfg.OutboxPoll)
+		}
+		if ctx.Err() != nil {
+			return nil
 		}
 	}
 	s.outboxState.elected.Store(true)
@@ -161,9 +172,15 @@ func (r *outboxReader) observe(ctx context.Context) (found bool, err error) {
 		oldest = r.cfg.Clock().Add(-age)
 	}
 	r.outboxState.setOldest(oldest)
+	r.observed = timer.NewStopwatch()
+	return found, nil
+}
+
+// succeeded ends an outage: all calls of a pass succeeded.
+func (r *outboxReader) succeeded() {
+	r.outboxState.set(nil)
 	r.outage.Succeeded(readOutbox)
 	r.works()
-	return found, nil
 }
 
 // run applies batch after batch. It returns after the present batch when ctx ends.
@@ -181,23 +198,10 @@ func (r *outboxReader) run(ctx context.Context) error {
 		}
 	}
 	for {
-		if len(batch.IDs) > 0 {
-			if err := r.applyBatch(&batch); err != nil {
-				return err
-			}
+		if batch, err = r.pass(ctx, batch); err != nil {
+			return err
 		}
-		found := false
-		if ctx.Err() == nil {
-			// Not ctx: its end would break the connection, and the rows would stay.
-			if found, err = r.observe(r.work); err != nil {
-				return err
-			}
-		}
-		if len(batch.IDs) > 0 || found {
-			if batch, err = r.advance(ctx, batch); err != nil {
-				return err
-			}
-		}
+		r.succeeded()
 		if len(batch.IDs) == 0 && ctx.Err() == nil {
 			if err := r.outbox.Wait(ctx, r.cfg.OutboxPoll); err != nil {
 				return err
@@ -207,6 +211,28 @@ func (r *outboxReader) run(ctx context.Context) error {
 			return nil //nolint:nilerr // err is nil; the next reader finds a batch that was recorded last.
 		}
 	}
+}
+
+// pass applies and removes the rows of a batch, which may be empty, and returns the batch that it recorded next.
+func (r *outboxReader) pass(ctx context.Context, batch outbox.Batch) (outbox.Batch, error) {
+	if len(batch.IDs) > 0 {
+		if err := r.applyBatch(&batch); err != nil {
+			return batch, err
+		}
+	}
+	advance := len(batch.IDs) > 0
+	if ctx.Err() == nil && (!advance || r.observed.Elapsed() >= r.cfg.OutboxPoll) {
+		// Not ctx: its end would break the connection, and the rows would stay.
+		found, err := r.observe(r.work)
+		if err != nil {
+			return batch, err
+		}
+		advance = advance || found
+	}
+	if !advance {
+		return batch, nil
+	}
+	return r.advance(ctx, batch)
 }
 
 // advance removes the rows of an applied batch, and records the next one unless ctx has ended.

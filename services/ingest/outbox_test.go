@@ -485,6 +485,52 @@ func TestOutboxAway(t *testing.T) {
 	})
 }
 
+// TestOutboxBacksOffFromAFailureAfterReads: the database answers reads and refuses to remove rows, as it does without the right
+// to delete. The process shows the reason, and repeats the batch after growing pauses.
+func TestOutboxBacksOffFromAFailureAfterReads(t *testing.T) {
+	for name, positions := range map[string]bool{"with positions": true, "without positions": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := newTable()
+				w := newWorld(t, withOutbox(o), func(c *ingest.Config) {
+					if !positions {
+						c.Positions = nil
+					}
+				})
+				tries := 0
+				refuse := func() error {
+					if len(o.batch.IDs) == 0 {
+						return nil
+					}
+					tries++
+					return &outbox.Error{Reason: outbox.ReasonDenied, Err: errors.New("no right to delete")}
+				}
+				o.set(func() { o.beforeAdvance = refuse })
+				o.insert(1, "create", `{"id":"a","executeIn":"1h"}`)
+				time.Sleep(10 * time.Minute)
+				o.set(func() {
+					// The longest pause is 5 s with a deviation of half, and the first pauses are shorter.
+					if tries < 60 || tries > 300 {
+						t.Errorf("%d tries in 10 minutes, want between 60 and 300", tries)
+					}
+				})
+				for range 20 {
+					time.Sleep(time.Second)
+					if text := w.send(t.Context(), "GET", "/readyz", "").must(t, 200).text; !strings.Contains(text, outbox.ReasonDenied) {
+						t.Fatalf("/readyz does not name the refusal: %s", text)
+					}
+				}
+				o.set(func() { o.beforeAdvance = nil })
+				time.Sleep(20 * time.Second)
+				o.wantEmpty(t)
+				if text := w.send(t.Context(), "GET", "/readyz", "").must(t, 200).text; strings.Contains(text, outbox.ReasonDenied) {
+					t.Errorf("/readyz names a failure that has ended: %s", text)
+				}
+			})
+		})
+	}
+}
+
 // TestOutboxOfABackup: the user's database was restored, so that its recorded batch is older than the position of the store.
 func TestOutboxOfABackup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

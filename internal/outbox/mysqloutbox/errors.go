@@ -2,8 +2,10 @@ package mysqloutbox
 
 import (
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -30,8 +32,12 @@ func describe(operation string, err error) error {
 }
 
 func reason(err error) string {
-	if errors.Is(err, sql.ErrNoRows) { // only timerbus_outbox_reader must have a row
+	_, unparsed := errors.AsType[*json.SyntaxError](err)
+	switch {
+	case errors.Is(err, sql.ErrNoRows): // only timerbus_outbox_reader must have a row
 		return outbox.ReasonMissing
+	case unparsed, strings.HasPrefix(err.Error(), "sql: Scan error"): // a column has another type or content
+		return outbox.ReasonColumns
 	}
 	switch number(err) {
 	case 0, 1040, 1053, 1317, 3024: // too many connections, shutdown, interrupted, statement time

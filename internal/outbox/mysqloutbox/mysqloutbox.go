@@ -1,7 +1,7 @@
 // Package mysqloutbox reads an outbox in MySQL or MariaDB. The elected reader holds a lock of GET_LOCK. MySQL has no
 // notifications, so it looks for rows every 200 ms.
 //
-// It imports the contract and the driver. It never changes the schema, and writes to no row but those of the outbox tables.
+// It imports the contract, pkg/timer and the driver. It never changes the schema, and writes only to the outbox tables.
 //
 // Read mysqloutbox.go, then config.go and errors.go.
 package mysqloutbox
@@ -108,7 +108,7 @@ func pending(ctx context.Context, q querier, suffix string) (b outbox.Batch, err
 func (r *reader) Advance(ctx context.Context, done outbox.Batch, next outbox.Next) (outbox.Batch, error) {
 	recorded, err := r.advance(ctx, done, next)
 	if err != nil {
-		return outbox.Batch{}, describe("remove applied rows", err)
+		return outbox.Batch{}, describe("remove applied rows and record the next batch", err)
 	}
 	return recorded, nil
 }

@@ -49,7 +49,8 @@ func Run(t *testing.T, s *Server) {
 	for name, test := range map[string]func(*testing.T, *Server){
 		"Advance": testAdvance, "LateCommit": testLateCommit, "Rollback": testRollback, "Stale": testStale, "Bounds": testBounds,
 		"Rows": testRows, "Strange": testStrange, "Election": testElection, "Oldest": testOldest, "Wait": testWait,
-		"Locked": testLocked, "Full": testFull, "Missing": testMissing, "Denied": testDenied, "Away": testAway,
+		"Locked": testLocked, "Full": testFull, "Missing": testMissing, "ForeignContent": testForeignContent,
+		"Denied": testDenied, "Away": testAway,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
@@ -488,6 +489,16 @@ func testFull(t *testing.T, s *Server) {
 	if found := w.pending(w.connect()); !reflect.DeepEqual(found, b) || w.count() != 1 {
 		t.Errorf("recorded is %+v with %d rows, want %+v with 1", found, w.count(), b)
 	}
+}
+
+// testForeignContent: another program wrote to the recorded batch.
+func testForeignContent(t *testing.T, s *Server) {
+	w := empty(t, s)
+	w.exec(s.SQL)
+	r := w.connect()
+	w.exec("UPDATE timerbus_outbox_reader SET row_ids = '1, 2'")
+	_, err := r.Pending(t.Context())
+	w.reason(err, outbox.ReasonColumns)
 }
 
 func testMissing(t *testing.T, s *Server) {

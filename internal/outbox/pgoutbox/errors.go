@@ -1,6 +1,7 @@
 package pgoutbox
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -20,9 +21,13 @@ func describe(operation string, err error) error {
 
 func reason(err error) string {
 	answer, answered := errors.AsType[*pgconn.PgError](err)
+	_, unscanned := errors.AsType[pgx.ScanArgError](err)
+	_, unparsed := errors.AsType[*json.SyntaxError](err)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows): // only timerbus_outbox_reader must have a row
 		return outbox.ReasonMissing
+	case unscanned, unparsed: // a column has another type or content
+		return outbox.ReasonColumns
 	case !answered:
 		return outbox.ReasonAway
 	}

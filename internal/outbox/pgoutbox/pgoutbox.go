@@ -152,7 +152,7 @@ func (r *reader) Advance(ctx context.Context, done outbox.Batch, next outbox.Nex
 		return err
 	})
 	if err != nil {
-		return outbox.Batch{}, describe("remove applied rows", err)
+		return outbox.Batch{}, describe("remove applied rows and record the next batch", err)
 	}
 	return recorded, nil
 }
