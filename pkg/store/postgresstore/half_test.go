@@ -3,6 +3,7 @@ package postgresstore
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,27 +34,58 @@ func TestABatchThatIsHalfDoneIsUnknown(t *testing.T) {
 		if _, err := other.Exec(t.Context(), "SELECT FROM timers WHERE timer_uuid = $1 FOR UPDATE", [16]byte(held.Ref.UUID)); err != nil {
 			t.Fatal(err)
 		}
-		for what, call := range map[string]func(ctx context.Context) error{
-			"write": func(ctx context.Context) error {
+		for _, c := range []struct {
+			what string
+			call func(ctx context.Context) error
+			row  string // of the part that is done
+			rows int
+		}{
+			{"write", func(ctx context.Context) error {
 				_, err := s.Write(ctx, now, []store.Op{putOf("made", now), store.Update{Ref: held.Ref, Revision: 7}})
 				return err
-			},
-			"finish": func(ctx context.Context) error {
+			}, "made", 1},
+			{"finish", func(ctx context.Context) error {
 				_, err := s.Finish(ctx, now, []store.Finish{finishOf(ends, store.FinishDone), finishOf(held, store.FinishRetry)})
 				return err
-			},
+			}, "ends", 0},
 		} {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			err := call(ctx)
-			cancel()
-			if !errors.Is(err, store.ErrOutcomeUnknown) || errors.Is(err, store.ErrUnavailable) {
-				t.Errorf("%s: got %v, want ErrOutcomeUnknown alone", what, err)
+			before := waiting(t, inside)
+			ctx, cancel := context.WithCancel(t.Context())
+			answer := make(chan error, 1)
+			go func() { answer <- c.call(ctx) }()
+			halfDone := func() bool {
+				waits := slices.ContainsFunc(waiting(t, inside), func(pid int) bool { return !slices.Contains(before, pid) })
+				return waits && count(t, inside, "SELECT count(*) FROM timers WHERE timer_id = '"+c.row+"'") == c.rows
 			}
-		}
-		for what, n := range map[string]int{"timer_id = 'made'": 1, "timer_id = 'ends'": 0} {
-			if got := count(t, inside, "SELECT count(*) FROM timers WHERE "+what); got != n {
-				t.Errorf("%s: %d rows, want %d", what, got, n)
+			for until := time.Now().Add(time.Minute); !halfDone(); {
+				if time.Now().After(until) {
+					t.Fatalf("%s: the batch is not half done after a minute", c.what)
+				}
+			}
+			cancel()
+			if err := <-answer; !errors.Is(err, store.ErrOutcomeUnknown) || errors.Is(err, store.ErrUnavailable) {
+				t.Errorf("%s: got %v, want ErrOutcomeUnknown alone", c.what, err)
 			}
 		}
 	})
+}
+
+// waiting returns the processes of the database's sessions that wait for a lock.
+func waiting(t *testing.T, address string) []int {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	rows, err := conn.Query(t.Context(),
+		"SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pids
 }
