@@ -246,10 +246,11 @@ func (w *world) reaches(t *testing.T, id string, is func(*client.Timer) bool) cl
 	ctx := within(t, patience)
 	for {
 		timer, err := w.api.GetTimer(ctx, w.selection(id))
-		if err != nil {
-			t.Fatalf("%v; last seen: %s %s", err, timer.Status, timer.LastError)
-		}
-		if is(&timer) {
+		switch {
+		case client.IsCode(err, client.CodeTimerNotFound): // a topic command may not be applied yet
+		case err != nil:
+			t.Fatalf("timer %s: %v; last seen: %s %s", id, err, timer.Status, timer.LastError)
+		case is(&timer):
 			return timer
 		}
 		pause(ctx, 20*time.Millisecond)
