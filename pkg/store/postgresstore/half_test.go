@@ -58,6 +58,11 @@ func TestABatchThatIsHalfDoneIsUnknown(t *testing.T) {
 				return waits && count(t, inside, "SELECT count(*) FROM timers WHERE timer_id = '"+c.row+"'") == c.rows
 			}
 			for until := time.Now().Add(time.Minute); !halfDone(); {
+				select {
+				case err := <-answer:
+					t.Fatalf("%s: ended before the batch was half done: %v", c.what, err)
+				default:
+				}
 				if time.Now().After(until) {
 					t.Fatalf("%s: the batch is not half done after a minute", c.what)
 				}
