@@ -335,8 +335,8 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 // resolveConflict finds out why the row is not in the state that a try expects.
 func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Finish, waitIfLost, unknown bool) (writeResult, nextStep) {
 	if !unknown && (d.unconfirmedRevision == 0 || f.If.Revision == 0) {
-		// No earlier write of this delivery can have caused the conflict: all of them were answered, or the guard is a
-		// generation, which leases and postponements do not change.
+		// No earlier write of this delivery can have caused the conflict: each was answered, or was done or dead, which removes
+		// the row; or the guard is a generation, which leases and postponements do not change.
 		return missed, noRetry
 	}
 	row, ok := s.reread(ctx, d, waitIfLost)

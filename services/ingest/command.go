@@ -140,7 +140,8 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from orig
 	return c, err
 }
 
-// checkURLs returns an error if dispatchers would refuse to call one of a timer's URLs. nil and the empty string are accepted.
+// checkURLs returns an error if dispatchers would refuse to call one of these URLs of a timer or a namespace. nil
+// and the empty string are accepted.
 func (s *Service) checkURLs(callback, onDone, onDead *string) error {
 	for _, u := range []struct {
 		field string

@@ -97,7 +97,7 @@ func (o *session) lookForShards(now timer.Millis) {
 	o.claimWanted = o.claimWanted || missing
 }
 
-// recentlyFenced reports whether the shard was recently lost to a newer claim. Such a shard is not claimed immediately,
+// recentlyFenced reports whether the shard was recently lost, usually to a newer claim. Such a shard is not claimed immediately,
 // so that two sessions do not take the shard from each other repeatedly. It is claimed later, because a shard must have an
 // owner as long as the bus assigns the partition to this process.
 func (o *session) recentlyFenced(id shard.ID, now timer.Millis) bool {

@@ -36,7 +36,8 @@ func reason(err error) string {
 	switch {
 	case errors.Is(err, sql.ErrNoRows): // only timerbus_outbox_reader must have a row
 		return outbox.ReasonMissing
-	case unparsed, strings.HasPrefix(err.Error(), "sql: Scan error"): // a column has another type or content
+	// A column has another type or content. database/sql has no type for the error of a Scan.
+	case unparsed, strings.HasPrefix(err.Error(), "sql: Scan error"):
 		return outbox.ReasonColumns
 	}
 	switch number(err) {

@@ -12,7 +12,8 @@ import (
 // Limits are the bounds of a dispatcher. The numbers in the comments are the defaults.
 type Limits struct {
 	// Concurrency is the number of slots: 2,048. A delivery holds one from its row check until its attempt has a result.
-	// One namespace holds at most three quarters of them.
+	// One namespace holds at most three quarters of them, not counting deliveries from quarantine and those whose namespace was
+	// not known before the row check.
 	Concurrency int
 	// Room bounds the deliveries in the stages Checking to Writing, leased ones included: 2 × Concurrency. At this bound no row
 	// check begins. A postponement takes room even if none is left, so the number may exceed Room.

@@ -29,7 +29,7 @@ type sweep struct {
 // shardSweep is the part of a sweep in one shard.
 type shardSweep struct {
 	claim store.Claim
-	// The sweep reads the keys k of this shard with from < k ≤ upto.
+	// The sweep reads the keys k of this shard with from < k ≤ upto that are due when it begins.
 	from, upto store.Key
 	// cursor is the shard's read cursor (R) at the start of the sweep.
 	cursor store.Key
@@ -99,8 +99,8 @@ func (p *Partition) overdue(ranges []store.OverdueRange) store.OverdueQuery {
 	return store.OverdueQuery{Shards: ranges, Before: p.sweep.now + 1, Limit: sweepPage}
 }
 
-// Swept processes a page. It returns the next query, or done when the sweep has ended. fenced lists shards that were
-// lost to a newer claim.
+// Swept processes a page. It returns the next query, or done when the sweep has ended. fenced lists the shards
+// that were lost: a newer claim exists, or the namespace was deleted.
 func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next store.OverdueQuery, done bool, fenced []shard.ID) {
 	var ranges []store.OverdueRange
 	for i, asked := range q.Shards {
