@@ -46,7 +46,7 @@ type storeWatch struct {
 	logger   *slog.Logger
 	outage   *outage.Log
 
-	pending, overdue, parked, dead, oldest, offset, clockReadSeconds prometheus.Gauge
+	pending, overdue, parked, paused, dead, oldest, offset, clockReadSeconds prometheus.Gauge
 
 	// clockReadAt and timersReadAt are when the gauges were last read, by the monotonic clock; initially when the
 	// process started.
@@ -101,6 +101,7 @@ func newStoreWatch(
 	if w.census != nil {
 		w.pending = gauge("timers_pending", "Timers that wait for their time or for a retry.")
 		w.overdue = gauge("timers_overdue", "Pending timers whose time has passed.")
+		w.paused = gauge("timers_paused", "Timers paused until a client resumes them.")
 		w.parked = gauge("timers_parked", "Timers parked until they are updated, retried or deleted.")
 		w.dead = gauge("timers_dead", "Dead timers that can be retried, up to 100000.")
 		w.oldest = gauge("timers_oldest_overdue_seconds", "How long the oldest overdue timer has been due; 0 if none is.")
@@ -181,6 +182,7 @@ func (w *storeWatch) count(ctx context.Context) error {
 	w.pending.Set(float64(counts.Pending))
 	w.overdue.Set(float64(counts.Overdue))
 	w.parked.Set(float64(counts.Parked))
+	w.paused.Set(float64(counts.Paused))
 	w.dead.Set(float64(counts.Dead))
 	w.oldest.Set(max(0, now.Sub(min(counts.OldestPlannedAt, now)).Seconds()))
 	return nil

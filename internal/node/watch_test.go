@@ -94,9 +94,9 @@ func looked(t *testing.T, s *watched) (gauges map[string]float64, logged string)
 
 func TestWatchCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &watched{counts: store.Counts{Pending: 7, Overdue: 3, Parked: 1, Dead: 2, OldestPlannedAt: timer.SystemClock().Add(watchInterval - 90*time.Second)}}
+		s := &watched{counts: store.Counts{Pending: 7, Overdue: 3, Parked: 1, Paused: 4, Dead: 2, OldestPlannedAt: timer.SystemClock().Add(watchInterval - 90*time.Second)}}
 		gauges, _ := looked(t, s)
-		for name, want := range map[string]float64{"timers_pending": 7, "timers_overdue": 3, "timers_parked": 1, "timers_dead": 2, "timers_oldest_overdue_seconds": 90} {
+		for name, want := range map[string]float64{"timers_pending": 7, "timers_overdue": 3, "timers_parked": 1, "timers_paused": 4, "timers_dead": 2, "timers_oldest_overdue_seconds": 90} {
 			if gauges[name] != want {
 				t.Errorf("%s = %v, want %v", name, gauges[name], want)
 			}

@@ -70,6 +70,12 @@ const (
 	ListOrderKey ListOrder = "key"
 )
 
+// Defines values for Overdue.
+const (
+	OverdueDeliver Overdue = "deliver"
+	OverdueSkip    Overdue = "skip"
+)
+
 // Defines values for Preset.
 const (
 	PresetLarge  Preset = "large"
@@ -92,6 +98,7 @@ const (
 	StatusDead      Status = "dead"
 	StatusDone      Status = "done"
 	StatusParked    Status = "parked"
+	StatusPaused    Status = "paused"
 	StatusRetrying  Status = "retrying"
 	StatusScheduled Status = "scheduled"
 )
@@ -653,7 +660,7 @@ type ListTimersRequest struct {
 	// `status` must then be scheduled, retrying or absent, and `correlationId` absent.
 	Order ListOrder `json:"order,omitempty,omitzero"`
 
-	// Status If absent, live timers are listed (scheduled, retrying, parked). Done and dead timers come
+	// Status If absent, live timers are listed (scheduled, retrying, parked, paused). Done and dead timers come
 	// from history, one for each finished generation, for the history retention (dead retention).
 	Status Status `json:"status,omitempty,omitzero"`
 }
@@ -666,7 +673,7 @@ type MatchingPage struct {
 	// Matched How many timers of this page the filter selected.
 	Matched int `json:"matched"`
 
-	// Applied How many of them were deleted, rescheduled or scheduled again.
+	// Applied How many of them were deleted, rescheduled, scheduled again or paused.
 	Applied int `json:"applied"`
 
 	// Late How many of those were applied so late that the old delivery may have been sent.
@@ -756,7 +763,7 @@ type NamespaceQuota struct {
 	// Example: 4096
 	MaxPayloadBytes int `json:"maxPayloadBytes,omitempty,omitzero"`
 
-	// MaxPending Largest number of timers that are scheduled, retrying or parked. Above it, creates are refused, also those
+	// MaxPending Largest number of timers that are scheduled, retrying, parked or paused. Above it, creates are refused, also those
 	// of existing ids. More timers may exist for some seconds: each ingest counts them every 1 to 10 seconds.
 	//
 	//
@@ -920,8 +927,51 @@ type NewKey struct {
 	Token string `json:"token"`
 }
 
+// Overdue What a resume does with timers whose time has passed.
+type Overdue string
+
 // PageLimit How many timers one request reads; by default 100.
 type PageLimit = int
+
+// PauseMatchingRequest A timer must match all given filters.
+type PauseMatchingRequest struct {
+	// CorrelationID The exact correlation id.
+	CorrelationID CorrelationIDFilter `json:"correlationId,omitempty,omitzero"`
+
+	// Cursor The `nextCursor` of the previous page, of the same kind of request.
+	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
+
+	// DueBefore Selects `dueAt` before this instant.
+	DueBefore Instant `json:"dueBefore,omitempty,omitzero"`
+
+	// DueFrom Selects `dueAt` from this instant on.
+	DueFrom Instant `json:"dueFrom,omitempty,omitzero"`
+
+	// Limit How many timers one request reads; by default 100.
+	Limit PageLimit `json:"limit,omitempty,omitzero"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+
+	// Note Why the timer is paused, at most 1024 bytes.
+	Note   string `json:"note,omitempty,omitzero"`
+	Status Status `json:"status,omitempty,omitzero"`
+}
+
+// PauseTimerRequest One of `id` and `timerId` is required; if both are given they must be equal.
+type PauseTimerRequest struct {
+	ID TimerID `json:"id,omitempty,omitzero"`
+
+	// IfGeneration Apply this only if the timer still has this generation; otherwise 409.
+	IfGeneration Generation `json:"ifGeneration,omitempty,omitzero"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+
+	// Note Why the timer is paused, at most 1024 bytes.
+	Note    string  `json:"note,omitempty,omitzero"`
+	TimerID TimerID `json:"timerId,omitempty,omitzero"`
+}
 
 // Preset A name for a number of shards: small 16 (below 10,000 timers), medium 256 (below 1,000,000),
 // large 1024 (below 10,000,000), xlarge 4096 (below 100,000,000).
@@ -984,6 +1034,71 @@ type RescheduleMatchingRequest struct {
 	// Example: -30m
 	ShiftBy string `json:"shiftBy,omitempty,omitzero"`
 	Status  Status `json:"status,omitempty,omitzero"`
+}
+
+// ResumeMatchingRequest A timer must be paused and match all given filters.
+type ResumeMatchingRequest struct {
+	// CorrelationID The exact correlation id.
+	CorrelationID CorrelationIDFilter `json:"correlationId,omitempty,omitzero"`
+
+	// Cursor The `nextCursor` of the previous page, of the same kind of request.
+	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
+
+	// DueBefore Selects `dueAt` before this instant.
+	DueBefore Instant `json:"dueBefore,omitempty,omitzero"`
+
+	// DueFrom Selects `dueAt` from this instant on.
+	DueFrom Instant `json:"dueFrom,omitempty,omitzero"`
+
+	// Limit How many timers one request reads; by default 100.
+	Limit PageLimit `json:"limit,omitempty,omitzero"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+
+	// Overdue What happens to a timer whose time has passed: `deliver` (the default) delivers it, `skip` ends it with the outcome
+	// `expired`.
+	Overdue Overdue `json:"overdue,omitempty,omitzero"`
+
+	// ResumeRate How many timers whose time has passed become due in a second. By default all are due at once.
+	ResumeRate int `json:"resumeRate,omitempty,omitzero"`
+
+	// StartAt When the first of them becomes due, but not before the receipt; with `resumeRate` only.
+	StartAt Instant `json:"startAt,omitempty,omitzero"`
+}
+
+// ResumePage defines model for ResumePage.
+type ResumePage struct {
+	// Applied How many of them were resumed.
+	Applied int `json:"applied"`
+
+	// Matched How many timers of this page the filter selected.
+	Matched int `json:"matched"`
+
+	// NextCursor Absent on the last page.
+	NextCursor string `json:"nextCursor,omitempty,omitzero"`
+
+	// NextStartAt The `startAt` of the next page; with `resumeRate` only.
+	NextStartAt Instant `json:"nextStartAt,omitempty,omitzero"`
+
+	// Skipped How many were deleted, changed or resumed before they could be written.
+	Skipped int `json:"skipped"`
+}
+
+// ResumeTimerRequest One of `id` and `timerId` is required; if both are given they must be equal.
+type ResumeTimerRequest struct {
+	ID TimerID `json:"id,omitempty,omitzero"`
+
+	// IfGeneration Apply this only if the timer still has this generation; otherwise 409.
+	IfGeneration Generation `json:"ifGeneration,omitempty,omitzero"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+
+	// Overdue What happens to a timer whose time has passed: `deliver` (the default) delivers it, `skip` ends it with the outcome
+	// `expired`.
+	Overdue Overdue `json:"overdue,omitempty,omitzero"`
+	TimerID TimerID `json:"timerId,omitempty,omitzero"`
 }
 
 // RetryMatchingRequest A timer must match all given filters. `executeAt` and `executeIn` exclude each other.
@@ -1193,7 +1308,7 @@ type SigningSecret struct {
 
 // Status `scheduled`: the timer waits for its first attempt, or the attempt is running. `retrying`: an attempt failed
 // and there will be another one. `parked`: the timer was started several times without any result and waits for
-// an update. `done` and `dead`: the timer is finished.
+// an update. `paused`: a client paused the timer. `done` and `dead`: the timer is finished.
 type Status string
 
 // Timer defines model for Timer.
@@ -1216,7 +1331,7 @@ type Timer struct {
 
 	// Status `scheduled`: the timer waits for its first attempt, or the attempt is running. `retrying`: an attempt failed
 	// and there will be another one. `parked`: the timer was started several times without any result and waits for
-	// an update. `done` and `dead`: the timer is finished.
+	// an update. `paused`: a client paused the timer. `done` and `dead`: the timer is finished.
 	Status Status `json:"status"`
 
 	// ExecuteAt The requested time, the time chosen within the `window`, or the time to which a callback's answer rescheduled the
@@ -1293,7 +1408,8 @@ type Timer struct {
 	OnDead string `json:"onDead,omitempty,omitzero"`
 
 	// OnDone Called when the timer is done. Absent if it has no URL; the namespace may have one.
-	OnDone string `json:"onDone,omitempty,omitzero"`
+	OnDone string     `json:"onDone,omitempty,omitzero"`
+	Pause  TimerPause `json:"pause,omitempty,omitzero"`
 
 	// Request The request of the callback; absent if it is the usual one. A body that was given as base64 is returned as text if
 	// it is printable. The body is absent for a timer that is `done`.
@@ -1382,6 +1498,18 @@ type TimerPage struct {
 
 	// NextCursor Absent on the last page.
 	NextCursor string `json:"nextCursor,omitempty,omitzero"`
+}
+
+// TimerPause Who paused the timer, when and why. Present if the timer is paused.
+type TimerPause struct {
+	// At RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
+	//
+	// Example: 2030-01-31T09:00:00.000Z
+	At Instant `json:"at"`
+
+	// By The name of the caller, for example of an API key. Absent if callers are not authenticated.
+	By   string `json:"by,omitempty,omitzero"`
+	Note string `json:"note,omitempty,omitzero"`
 }
 
 // TimerRequest The HTTP request of a callback. The receiver gets the ids, the attempt and the planned time in the headers
@@ -1535,6 +1663,9 @@ type NotFound = Error
 // OutcomeUnknown defines model for OutcomeUnknown.
 type OutcomeUnknown = Error
 
+// PauseConflict defines model for PauseConflict.
+type PauseConflict = Error
+
 // PayloadTooLarge defines model for PayloadTooLarge.
 type PayloadTooLarge = Error
 
@@ -1616,11 +1747,23 @@ type GetTimerHistoryJSONRequestBody = TimerHistoryRequest
 // ListTimersJSONRequestBody defines body for ListTimers for application/json ContentType.
 type ListTimersJSONRequestBody = ListTimersRequest
 
+// PauseTimerJSONRequestBody defines body for PauseTimer for application/json ContentType.
+type PauseTimerJSONRequestBody = PauseTimerRequest
+
+// PauseMatchingTimersJSONRequestBody defines body for PauseMatchingTimers for application/json ContentType.
+type PauseMatchingTimersJSONRequestBody = PauseMatchingRequest
+
 // PurgeMatchingTimersJSONRequestBody defines body for PurgeMatchingTimers for application/json ContentType.
 type PurgeMatchingTimersJSONRequestBody = PurgeMatchingRequest
 
 // RescheduleMatchingTimersJSONRequestBody defines body for RescheduleMatchingTimers for application/json ContentType.
 type RescheduleMatchingTimersJSONRequestBody = RescheduleMatchingRequest
+
+// ResumeTimerJSONRequestBody defines body for ResumeTimer for application/json ContentType.
+type ResumeTimerJSONRequestBody = ResumeTimerRequest
+
+// ResumeMatchingTimersJSONRequestBody defines body for ResumeMatchingTimers for application/json ContentType.
+type ResumeMatchingTimersJSONRequestBody = ResumeMatchingRequest
 
 // RetryTimerJSONRequestBody defines body for RetryTimer for application/json ContentType.
 type RetryTimerJSONRequestBody = RetryTimerRequest
@@ -1696,12 +1839,24 @@ type ServerInterface interface {
 	// ListTimers List a namespace's timers, page by page
 	// (POST /api/v1/timers/list)
 	ListTimers(w http.ResponseWriter, r *http.Request)
+	// PauseTimer Pause a timer
+	// (POST /api/v1/timers/pause)
+	PauseTimer(w http.ResponseWriter, r *http.Request)
+	// PauseMatchingTimers Pause the timers that a filter selects, page by page
+	// (POST /api/v1/timers/pause-matching)
+	PauseMatchingTimers(w http.ResponseWriter, r *http.Request)
 	// PurgeMatchingTimers Remove the dead or done timers that a filter selects from history, page by page
 	// (POST /api/v1/timers/purge-matching)
 	PurgeMatchingTimers(w http.ResponseWriter, r *http.Request)
 	// RescheduleMatchingTimers Reschedule the timers that a filter selects, page by page
 	// (POST /api/v1/timers/reschedule-matching)
 	RescheduleMatchingTimers(w http.ResponseWriter, r *http.Request)
+	// ResumeTimer Resume a paused timer
+	// (POST /api/v1/timers/resume)
+	ResumeTimer(w http.ResponseWriter, r *http.Request)
+	// ResumeMatchingTimers Resume the paused timers that a filter selects, page by page
+	// (POST /api/v1/timers/resume-matching)
+	ResumeMatchingTimers(w http.ResponseWriter, r *http.Request)
 	// RetryTimer Schedule a dead, done or parked timer again
 	// (POST /api/v1/timers/retry)
 	RetryTimer(w http.ResponseWriter, r *http.Request)
@@ -2014,6 +2169,34 @@ func (siw *ServerInterfaceWrapper) ListTimers(w http.ResponseWriter, r *http.Req
 	handler.ServeHTTP(w, r)
 }
 
+// PauseTimer operation middleware
+func (siw *ServerInterfaceWrapper) PauseTimer(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PauseTimer(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// PauseMatchingTimers operation middleware
+func (siw *ServerInterfaceWrapper) PauseMatchingTimers(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PauseMatchingTimers(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // PurgeMatchingTimers operation middleware
 func (siw *ServerInterfaceWrapper) PurgeMatchingTimers(w http.ResponseWriter, r *http.Request) {
 
@@ -2033,6 +2216,34 @@ func (siw *ServerInterfaceWrapper) RescheduleMatchingTimers(w http.ResponseWrite
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RescheduleMatchingTimers(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ResumeTimer operation middleware
+func (siw *ServerInterfaceWrapper) ResumeTimer(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ResumeTimer(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ResumeMatchingTimers operation middleware
+func (siw *ServerInterfaceWrapper) ResumeMatchingTimers(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ResumeMatchingTimers(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2280,8 +2491,12 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/get", wrapper.GetTimer)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/history", wrapper.GetTimerHistory)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/list", wrapper.ListTimers)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/pause", wrapper.PauseTimer)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/pause-matching", wrapper.PauseMatchingTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/purge-matching", wrapper.PurgeMatchingTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/reschedule-matching", wrapper.RescheduleMatchingTimers)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/resume", wrapper.ResumeTimer)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/resume-matching", wrapper.ResumeMatchingTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/retry", wrapper.RetryTimer)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/retry-matching", wrapper.RetryMatchingTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/run-now", wrapper.RunTimerNow)

@@ -57,10 +57,10 @@ type Credentials interface {
 
 // Counts are numbers of live rows, and of dead timers in history.
 type Counts struct {
-	// Pending rows are neither finished nor parked. Overdue counts the pending rows with due_at < now, and those that
+	// Pending rows are neither finished nor parked nor paused. Overdue counts the pending rows with due_at < now, and those that
 	// were postponed with plannedAt < now. A leased row is being delivered, and does not count as overdue until its
 	// lease ends.
-	Pending, Overdue, Parked int64
+	Pending, Overdue, Parked, Paused int64
 	// OldestPlannedAt is the earliest time that Overdue compares: due_at of a pending row, or plannedAt of a row that
 	// is not leased or whose lease has ended (due_at < now). It is Never if there is none.
 	OldestPlannedAt timer.Millis

@@ -103,8 +103,8 @@ const (
 	// FinishRescheduled starts a new generation = Next at NextAt, which becomes executeAt: status scheduled, attempts
 	// and starts 0. It writes history "rescheduled".
 	FinishRescheduled
-	// FinishRetry moves the row to NextAt: status retrying, attempts = the record's attempt, starts 0. It writes
-	// history "failed".
+	// FinishRetry moves the row to NextAt: status retrying (a paused row stays paused), attempts = the record's attempt, starts 0.
+	// It writes history "failed".
 	FinishRetry
 	// FinishLeased moves the row to NextAt while the callback runs, and increments starts if CountStart is set. Status,
 	// plannedAt, last error and outbox entry are kept. It writes no history.
@@ -115,7 +115,8 @@ const (
 	// FinishDead removes the row and writes the complete timer into history as "dead", with an outbox entry.
 	FinishDead
 	// FinishParked makes the row parked and writes an outbox entry. Due and Overdue do not return parked rows.
-	// LastError becomes the record's Error. due_at, attempts and starts are kept. It writes no history.
+	// LastError becomes the record's Error. due_at, attempts and starts are kept. It writes no history. For a
+	// paused row the answer is ErrConflict.
 	FinishParked
 )
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -47,7 +48,7 @@ type Timers interface {
 	// shard. DynamoDB: a Query of the index for each shard.
 	DueKeys(ctx context.Context, q DueKeysQuery) (DueKeys, error)
 
-	// CountLive returns the number of a namespace's timers that are scheduled, retrying or parked. If there are limit or
+	// CountLive returns the number of a namespace's timers that are scheduled, retrying, parked or paused. If there are limit or
 	// more of them, it returns limit and reads no further.
 	//
 	// PostgreSQL and SQLite: a count over a range of the primary key with LIMIT. DynamoDB: a Query per shard that
@@ -61,7 +62,7 @@ type Timers interface {
 	History(ctx context.Context, now timer.Millis, ref Ref, limit int) ([]HistoryEntry, error)
 }
 
-// Op is a Put, an Update or a Delete.
+// Op is a Put, an Update, a Delete, a Pause or a Resume.
 type Op interface{ op() }
 
 // Put creates a timer. If a timer with the id exists, OnConflict selects what happens. The row becomes: status
@@ -105,17 +106,16 @@ type Update struct {
 
 // Times returns due_at and plannedAt after the update of a row. executeAt is the value after the update. If the patch
 // sets executeAt, both times are max(now, executeAt). They are also max(now, executeAt) if the row was leased (its last
-// write was a lease) and is not parked, because the running delivery has the old state and due_at is only the end of
-// the lease. Otherwise due_at is max(now, executeAt, the present due_at), and plannedAt is kept; for a parked row
-// plannedAt becomes due_at.
+// write was a lease) and is not parked or paused, because the running delivery has the old state and due_at is only the end of
+// the lease. Otherwise due_at is max(now, executeAt, the present due_at), and plannedAt is kept; for a parked or paused
+// row plannedAt becomes due_at.
 func (u Update) Times(now timer.Millis, prior *timer.Timer, leased bool, executeAt timer.Millis) (dueAt, plannedAt timer.Millis) {
 	dueAt = max(now, executeAt)
-	parked := prior.Status == timer.StatusParked
-	if u.Patch.ExecuteAt != nil || leased && !parked {
+	if u.Patch.ExecuteAt != nil || leased && !prior.Status.Held() {
 		return dueAt, dueAt
 	}
 	dueAt = max(dueAt, prior.DueAt)
-	if parked {
+	if prior.Status.Held() {
 		return dueAt, dueAt
 	}
 	return dueAt, prior.PlannedAt
@@ -128,9 +128,76 @@ type Delete struct {
 	IfGeneration timer.Generation // 0: any
 }
 
+// Pause makes a scheduled or retrying timer paused: polls and sweeps do not read it, and its published due events miss at the row
+// check, because it has a new revision. due_at becomes plannedAt. The generation, plannedAt, attempts, starts and results are
+// kept, so the success of a running callback still ends the timer (I20). A timer that is already paused is not changed (Kept). A
+// Put, an Update and FinishRescheduled change a paused timer as they would change another one, but it stays paused. Errors:
+// ErrNotFound, also for finished timers; ErrConflict for a parked timer, or as for Update.
+//
+// Every engine stores a paused timer with the status parked, so its indexes serve both.
+type Pause struct {
+	Ref          Ref
+	Revision     timer.Revision
+	By, Note     string
+	IfGeneration timer.Generation // 0: any
+}
+
+// Resume makes a paused timer scheduled, or retrying if it has attempts. Its generation is kept. If plannedAt has not passed,
+// due_at becomes plannedAt. Otherwise both become max(now, At), and Skip of the timer becomes Skip. A timer that is not paused is
+// not changed (Kept). Errors: ErrNotFound, also for finished timers; ErrConflict as for Update.
+type Resume struct {
+	Ref          Ref
+	Revision     timer.Revision
+	At           timer.Millis
+	Skip         bool
+	IfGeneration timer.Generation // 0: any
+}
+
 func (Put) op()    {}
 func (Update) op() {}
 func (Delete) op() {}
+func (Pause) op()  {}
+func (Resume) op() {}
+
+// Apply pauses a timer in memory, for engines, and reports whether it changed.
+func (p Pause) Apply(now timer.Millis, t *timer.Timer) (changed bool, err error) {
+	switch {
+	case t.Status == timer.StatusPaused:
+		return false, nil
+	case t.Status.Held():
+		return false, fmt.Errorf("pause timer %s: it is %s: %w", t.UUID, t.Status, ErrConflict)
+	}
+	t.Status = timer.StatusPaused
+	t.Pause = &timer.Pause{By: p.By, Note: p.Note, At: now}
+	t.DueAt = t.PlannedAt
+	t.Revision, t.UpdatedAt = p.Revision, now
+	return true, nil
+}
+
+// Apply resumes a timer in memory, for engines, and reports whether it changed.
+func (r Resume) Apply(now timer.Millis, t *timer.Timer) (changed bool) {
+	if t.Status != timer.StatusPaused {
+		return false
+	}
+	t.Status, t.Pause = timer.StatusScheduled, nil
+	if t.Attempts > 0 {
+		t.Status = timer.StatusRetrying
+	}
+	if t.PlannedAt <= now {
+		t.PlannedAt = max(now, r.At)
+		t.Skip = r.Skip
+	}
+	t.DueAt = t.PlannedAt
+	t.Revision, t.UpdatedAt = r.Revision, now
+	return true
+}
+
+// KeepPause makes a timer that replaces a paused one paused.
+func KeepPause(t, prior *timer.Timer) {
+	if prior.Status == timer.StatusPaused {
+		t.Status, t.Pause = timer.StatusPaused, prior.Pause
+	}
+}
 
 // Written is the answer to one Op.
 type Written struct {
@@ -140,7 +207,7 @@ type Written struct {
 	// Timer is the state after a Put or Update, and the state that a Delete removed. If a Put kept the timer or
 	// answered ErrExists, and on ErrConflict, it is the state found.
 	Timer timer.Timer
-	// Kept is set if a Put with Keep found the timer and changed nothing.
+	// Kept is set if a Put with Keep found the timer, a Pause a paused one, or a Resume one that is not paused: nothing changed.
 	Kept bool
 	// Prior is the live state that was replaced, updated or deleted. It is nil if there was none or nothing was
 	// written. Its payload may be missing.
@@ -150,7 +217,7 @@ type Written struct {
 // ListQuery selects timers of one namespace. A timer must match all filters that are set.
 type ListQuery struct {
 	Namespace Namespace
-	// Status, if not empty, selects by status. If it is empty, live timers are listed (scheduled, retrying, parked).
+	// Status, if not empty, selects by status. If it is empty, live timers are listed (scheduled, retrying, parked, paused).
 	// Done and dead timers are read from history, with one entry for each finished generation.
 	Status timer.Status
 	// CorrelationID, if not empty, selects by timer.Timer.Correlation.

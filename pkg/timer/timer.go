@@ -10,6 +10,8 @@ const (
 	StatusRetrying Status = "retrying"
 	// StatusParked: deliveries were started several times without a result; the timer waits for an operator.
 	StatusParked Status = "parked"
+	// StatusPaused: a client paused the timer. It is not delivered before a client resumes it.
+	StatusPaused Status = "paused"
 	// StatusDone and StatusDead: the timer is finished and only in the history.
 	StatusDone Status = "done"
 	StatusDead Status = "dead"
@@ -17,11 +19,14 @@ const (
 
 // Statuses lists all statuses in the order of a timer's life.
 func Statuses() []Status {
-	return []Status{StatusScheduled, StatusRetrying, StatusParked, StatusDone, StatusDead}
+	return []Status{StatusScheduled, StatusRetrying, StatusParked, StatusPaused, StatusDone, StatusDead}
 }
 
 // Finished reports whether the timer is only in the history.
 func (s Status) Finished() bool { return s == StatusDone || s == StatusDead }
+
+// Held reports whether schedulers leave the timer alone until a client continues it.
+func (s Status) Held() bool { return s == StatusParked || s == StatusPaused }
 
 // Attempt counts delivery attempts within one generation, from 1; 0 means none yet.
 type Attempt int32
@@ -43,6 +48,10 @@ type Timer struct {
 	// Revision and Generation: see their types.
 	Revision   Revision
 	Generation Generation
+	// Pause is set if the status is paused.
+	Pause *Pause
+	// Skip is set if a client resumed the timer and wants no delivery of this generation: it ends as expired when it is due.
+	Skip bool
 	// Attempts counts the attempts of this generation that had a result.
 	Attempts Attempt
 	// Starts counts the counted starts of deliveries since the last result (rule I13).

@@ -169,7 +169,7 @@ func checkOf(d *delivery) store.Check {
 // verifyRow reports whether the delivery may start. If not, it drops, parks or delays the delivery. began is when the read
 // began: if that was before the due time, ingest may since have deleted the row and answered that it will not be delivered (I7).
 func (s *Service) verifyRow(d *delivery, row *store.Checked, began timer.Millis) bool {
-	if !row.Matches(d.due.Revision) || row.Timer.Status == timer.StatusParked {
+	if !row.Matches(d.due.Revision) || row.Timer.Status.Held() {
 		s.metrics.stale.Inc()
 		s.ackAndRemove(d)
 		return false

@@ -70,7 +70,7 @@ func (s *Service) failRefused(d *delivery) {
 	case !ok:
 		s.discard(d)
 		return
-	case !row.Matches(d.due.Revision) || row.Timer.Status == timer.StatusParked:
+	case !row.Matches(d.due.Revision) || row.Timer.Status.Held():
 		s.metrics.stale.Inc()
 		s.ackAndRemove(d)
 		return

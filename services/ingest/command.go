@@ -26,7 +26,9 @@ type command struct {
 	spec         timer.Spec       // create
 	onConflict   store.OnConflict // create
 	patch        timer.Patch      // update
-	ifGeneration timer.Generation // update, delete; 0: any
+	pause        store.Pause      // pause: who and why
+	resume       store.Resume     // resume: when, and whether to deliver
+	ifGeneration timer.Generation // all except create; 0: any
 }
 
 // origin describes the arrival of a request, or of a command from the command topic or an outbox.
@@ -269,6 +271,14 @@ func (c *command) op(revision timer.Revision) store.Op {
 		}
 	case event.VerbUpdate:
 		return store.Update{Ref: c.ref, Revision: revision, Patch: c.patch, IfGeneration: c.ifGeneration}
+	case verbPause:
+		p := c.pause
+		p.Ref, p.Revision, p.IfGeneration = c.ref, revision, c.ifGeneration
+		return p
+	case verbResume:
+		r := c.resume
+		r.Ref, r.Revision, r.IfGeneration = c.ref, revision, c.ifGeneration
+		return r
 	default:
 		return store.Delete{Ref: c.ref, IfGeneration: c.ifGeneration}
 	}

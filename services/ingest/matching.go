@@ -137,6 +137,15 @@ func (h *handler) serveMatching(
 	w http.ResponseWriter, r *http.Request, read func(body []byte) (decode.Matching, error), open bool,
 	write func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error),
 ) {
+	h.serveMatchingAs(w, r, read, open, write, func(p *api.MatchingPage) any { return *p })
+}
+
+// serveMatchingAs is serveMatching with another body of the answer.
+func (h *handler) serveMatchingAs(
+	w http.ResponseWriter, r *http.Request, read func(body []byte) (decode.Matching, error), open bool,
+	write func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error),
+	render func(*api.MatchingPage) any,
+) {
 	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		m, err := read(body)
 		if err != nil {
@@ -175,7 +184,7 @@ func (h *handler) serveMatching(
 			}
 			result.Skipped = result.Matched - result.Applied
 		}
-		return answer{status: http.StatusOK, body: result}, nil
+		return answer{status: http.StatusOK, body: render(&result)}, nil
 	})
 }
 
@@ -213,7 +222,7 @@ func (h *handler) changeAll(
 					changed = append(changed, place)
 				case conflict:
 				case err == nil:
-					out[place] = written{applied: true, inTime: o.inTime}
+					out[place] = written{applied: !w.Kept, inTime: o.inTime}
 				case refuse(err).status >= http.StatusInternalServerError:
 					failed.add(err, 1)
 				}

@@ -125,7 +125,7 @@ func TestMatchingIsRefused(t *testing.T) {
 	for _, c := range []struct{ path, body, want string }{
 		{"delete-matching", `{"correlationId":"x"}`, `namespace: nothing is not accepted: want the namespace of the timers`},
 		{"delete-matching", `{"namespace":"default"}`, `correlationId: nothing is not accepted: want at least one of correlationId, status, dueFrom and dueBefore`},
-		{"delete-matching", `{"namespace":"default","status":"dead"}`, `status: "dead" is not accepted: want one of scheduled, retrying, parked`},
+		{"delete-matching", `{"namespace":"default","status":"dead"}`, `status: "dead" is not accepted: want one of scheduled, retrying, parked, paused`},
 		{"delete-matching", `{"namespace":"default","executeIn":"1h"}`, `executeIn: "1h" is not accepted: want only the fields namespace, status, correlationId, dueFrom, dueBefore, limit, cursor`},
 		{"delete-matching", `{"namespace":"default","status":"parked","limit":1001}`, `limit: 1001 is not accepted: want 1 to 1000`},
 		{"delete-matching", `{"namespace":"default","status":"parked","cursor":"AAAA"}`, `cursor: "AAAA" is not accepted: want the nextCursor of an earlier page`},

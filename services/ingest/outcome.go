@@ -26,18 +26,28 @@ func (s *Service) interpret(c *command, w *store.Written, after timer.Millis) (o
 		return outcome{}, timerNotFound(c.namespace.Name, c.id)
 	case errors.Is(err, store.ErrExists):
 		return outcome{}, timerExists(&w.Timer)
+	case errors.Is(err, store.ErrConflict) && c.verb == verbPause && w.Timer.Status == timer.StatusParked:
+		return outcome{}, timerParked(&w.Timer)
 	case errors.Is(err, store.ErrConflict):
 		return outcome{}, generationConflict(&w.Timer, c.ifGeneration)
 	default:
 		return outcome{}, err
 	}
-	return outcome{timer: w.Timer, inTime: w.Prior == nil || s.notStarted(after, w.Prior)}, nil
+	o := outcome{timer: w.Timer, inTime: w.Prior == nil || s.notStarted(after, w.Prior)}
+	if c.verb == verbPause {
+		o.inTime = s.notStarted(after, &w.Timer) // also if it was paused before
+	}
+	if c.verb == verbResume {
+		o.inTime = true // a paused timer has no delivery that a resume could prevent
+	}
+	return o, nil
 }
 
 // notStarted reports whether no delivery of a state can have begun by now. If a state has attempts, its due time has
 // passed.
 func (s *Service) notStarted(now timer.Millis, t *timer.Timer) bool {
-	return t.Status == timer.StatusScheduled && t.Attempts == 0 && now.Add(s.cfg.ClockBound) < t.ExecuteAt
+	waiting := t.Status == timer.StatusScheduled || t.Status == timer.StatusPaused
+	return waiting && t.Attempts == 0 && now.Add(s.cfg.ClockBound) < t.ExecuteAt
 }
 
 // afterCommit is called after every write of requests. It records failures (each client gets its error), and sends
@@ -84,8 +94,10 @@ func writtenHint(op store.Op, w *store.Written) (event.Hint, bool) {
 	}
 	switch op := op.(type) {
 	case store.Put:
-		return hintOf(op.Ref, &w.Timer), true
+		return hintOf(op.Ref, &w.Timer), !w.Timer.Status.Held()
 	case store.Update:
+		return hintOf(op.Ref, &w.Timer), !w.Timer.Status.Held()
+	case store.Resume:
 		return hintOf(op.Ref, &w.Timer), true
 	default:
 		return event.Hint{}, false

@@ -32,7 +32,16 @@ func renderTimer(t *timer.Timer) api.Timer {
 		LastStatusCode: t.LastStatus, LastError: t.LastError, Headers: t.Headers.Map(),
 		Topic: t.Topic, Key: t.EventKey, Request: renderRequest(t, kept), Window: optionalDuration(t.Window),
 		ExpireAfter: optionalDuration(t.ExpireAfter), ExpiresAt: expiresAt(t), OnDone: t.OnDone, OnDead: t.OnDead,
+		Pause: renderPause(t.Pause),
 	}
+}
+
+// renderPause returns the zero value if the timer is not paused.
+func renderPause(p *timer.Pause) api.TimerPause {
+	if p == nil {
+		return api.TimerPause{}
+	}
+	return api.TimerPause{By: p.By, Note: p.Note, At: instant(p.At)}
 }
 
 // expiresAt returns the zero Instant if the timer does not expire.

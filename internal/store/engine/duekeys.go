@@ -83,7 +83,7 @@ func DuePage(
 		for _, k := range some {
 			// A row that has moved since is listed at its new key, if that is later.
 			t := byKey[k.Key]
-			if t == nil || t.Status == timer.StatusParked || !q.Selects(t) {
+			if t == nil || t.Status.Held() || !q.Selects(t) {
 				after, found.Keys = k.Key, found.Keys[1:]
 				continue
 			}

@@ -15,6 +15,10 @@ func RefOf(op store.Op) (store.Ref, error) {
 		return op.Ref, nil
 	case store.Delete:
 		return op.Ref, nil
+	case store.Pause:
+		return op.Ref, nil
+	case store.Resume:
+		return op.Ref, nil
 	default:
 		return store.Ref{}, fmt.Errorf("operation %T: %w", op, store.ErrInvalid)
 	}

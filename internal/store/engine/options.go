@@ -11,6 +11,9 @@ import (
 // options is the stored form of the fields that few timers have. Engines store it as one text that they do not interpret, so
 // a new field needs no change of their schemas. An absent member means the zero value; unknown members are ignored.
 type options struct {
+	// Pause is the first member, because PausedPattern finds it there.
+	Pause       *pause `json:"pause,omitempty"`
+	Skip        bool   `json:"skip,omitempty"`
 	Method      string `json:"method,omitempty"`
 	ContentType string `json:"contentType,omitempty"`
 	Reschedule  bool   `json:"reschedule,omitempty"`
@@ -20,11 +23,38 @@ type options struct {
 	OnDead      string `json:"onDead,omitempty"`
 }
 
-// FormatOptions returns the stored form of the options of a spec. It is empty if there are none.
-func FormatOptions(s *timer.Spec) string {
+// pause is the stored form of timer.Pause.
+type pause struct {
+	By   string `json:"by,omitempty"`
+	Note string `json:"note,omitempty"`
+	At   int64  `json:"at"`
+}
+
+// PausedPattern is the pattern of LIKE that the options of a paused timer match. A paused timer is stored as parked, so polls,
+// sweeps and programs of earlier releases, which know only this status, do not deliver it.
+const PausedPattern = PausedPrefix + `%`
+
+// PausedPrefix begins the options of a paused timer, and of no other one.
+const PausedPrefix = `{"pause"`
+
+// StoredStatus returns the status of a timer as engines store it.
+func StoredStatus(s timer.Status) timer.Status {
+	if s == timer.StatusPaused {
+		return timer.StatusParked
+	}
+	return s
+}
+
+// FormatOptions returns the stored form of the options of a timer. It is empty if there are none.
+func FormatOptions(t *timer.Timer) string {
+	s := &t.Spec
 	o := options{
 		Method: s.Request.Method, ContentType: s.Request.ContentType, Reschedule: s.Request.Reschedule,
 		WindowMS: s.Window.Milliseconds(), ExpireMS: s.ExpireAfter.Milliseconds(), OnDone: s.OnDone, OnDead: s.OnDead,
+	}
+	o.Skip = t.Skip
+	if t.Status == timer.StatusPaused && t.Pause != nil {
+		o.Pause = &pause{By: t.Pause.By, Note: t.Pause.Note, At: int64(t.Pause.At)}
 	}
 	if o == (options{}) {
 		return ""
@@ -36,8 +66,10 @@ func FormatOptions(s *timer.Spec) string {
 	return string(text)
 }
 
-// ParseOptions sets the options of a spec from their stored form.
-func ParseOptions(text string, s *timer.Spec) error {
+// ParseOptions sets the options of a timer from their stored form. The status must be set; that of a paused timer becomes paused.
+func ParseOptions(text string, t *timer.Timer) error {
+	s := &t.Spec
+	t.Pause, t.Skip = nil, false
 	s.Request, s.Window, s.ExpireAfter, s.OnDone, s.OnDead = timer.Request{}, 0, 0, "", ""
 	if text == "" {
 		return nil
@@ -50,5 +82,10 @@ func ParseOptions(text string, s *timer.Spec) error {
 	s.Window = time.Duration(o.WindowMS) * time.Millisecond
 	s.ExpireAfter = time.Duration(o.ExpireMS) * time.Millisecond
 	s.OnDone, s.OnDead = o.OnDone, o.OnDead
+	t.Skip = o.Skip
+	if o.Pause != nil && t.Status == timer.StatusParked {
+		t.Status = timer.StatusPaused
+		t.Pause = &timer.Pause{By: o.Pause.By, Note: o.Pause.Note, At: timer.Millis(o.Pause.At)}
+	}
 	return nil
 }

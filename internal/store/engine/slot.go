@@ -60,7 +60,7 @@ type Attempt struct {
 // End returns the timer after an attempt that has ended it.
 func (a *Attempt) End() timer.Timer {
 	t := a.Timer
-	t.Status = timer.StatusDone
+	t.Status, t.Pause = timer.StatusDone, nil
 	if a.Outcome == store.OutcomeDead {
 		t.Status = timer.StatusDead
 	}
@@ -91,6 +91,10 @@ func (s *Slot) Apply(now timer.Millis, op store.Op) store.Written {
 		return s.update(now, &op)
 	case store.Delete:
 		return s.delete(&op)
+	case store.Pause:
+		return s.pause(now, &op)
+	case store.Resume:
+		return s.resume(now, &op)
 	default:
 		return store.Written{Err: fmt.Errorf("operation %T: %w", op, store.ErrInvalid)}
 	}
@@ -112,6 +116,7 @@ func (s *Slot) put(now timer.Millis, op *store.Put) store.Written {
 	w := store.Written{Prior: s.prior()}
 	if s.Is != nil {
 		t.CreatedAt = s.Is.Timer.CreatedAt
+		store.KeepPause(&t, &s.Is.Timer)
 	}
 	s.set(Row{Timer: t}, false)
 	w.Timer = clone(&t)
@@ -151,6 +156,30 @@ func (s *Slot) update(now timer.Millis, op *store.Update) store.Written {
 	Revive(&t, now, op.Revision)
 	w := store.Written{Prior: s.prior(), Timer: clone(&t)}
 	s.set(Row{Timer: t}, op.Patch.Payload == nil)
+	return w
+}
+
+// pause returns Kept if the timer is paused already.
+func (s *Slot) pause(now timer.Millis, op *store.Pause) store.Written {
+	return s.hold("pause", op.IfGeneration, func(t *timer.Timer) (bool, error) { return op.Apply(now, t) })
+}
+
+func (s *Slot) resume(now timer.Millis, op *store.Resume) store.Written {
+	return s.hold("resume", op.IfGeneration, func(t *timer.Timer) (bool, error) { return op.Apply(now, t), nil })
+}
+
+// hold pauses or resumes the timer by a function that reports whether it changed the timer.
+func (s *Slot) hold(verb string, want timer.Generation, change func(*timer.Timer) (bool, error)) store.Written {
+	if refused := s.refusal(verb, want); refused != nil {
+		return *refused
+	}
+	t := clone(&s.Is.Timer)
+	changed, err := change(&t)
+	w := store.Written{Timer: clone(&t), Kept: !changed && err == nil, Err: err}
+	if changed {
+		w.Prior = s.prior()
+		s.set(Row{Timer: t}, true)
+	}
 	return w
 }
 
@@ -218,7 +247,9 @@ func (s *Slot) Finish(now timer.Millis, f *store.Finish) error {
 		t.PlannedAt = t.DueAt
 	case store.FinishRetry:
 		setResult(&next, &f.Record)
-		t.Status = timer.StatusRetrying
+		if t.Status != timer.StatusPaused {
+			t.Status = timer.StatusRetrying
+		}
 		t.DueAt = DueAt(now, t.ExecuteAt, f.NextAt)
 		t.PlannedAt = t.DueAt
 	case store.FinishLeased, store.FinishPostponed:
@@ -248,6 +279,8 @@ func (s *Slot) CheckGuard(f *store.Finish) error {
 	case !f.If.Holds(&s.Is.Timer):
 		return fmt.Errorf("finish timer %s: the row is at revision %s of generation %s: %w",
 			f.Ref.UUID, s.Is.Timer.Revision, s.Is.Timer.Generation, store.ErrConflict)
+	case f.Kind == store.FinishParked && s.Is.Timer.Status == timer.StatusPaused:
+		return fmt.Errorf("finish timer %s: it is paused: %w", f.Ref.UUID, store.ErrConflict)
 	default:
 		return nil
 	}

@@ -29,9 +29,12 @@ func NewTimer(now timer.Millis, op *store.Put) timer.Timer {
 	return t
 }
 
-// Revive starts a new generation at attempt 1.
+// Revive starts a new generation at attempt 1. A paused timer stays paused.
 func Revive(t *timer.Timer, now timer.Millis, revision timer.Revision) {
-	t.Status = timer.StatusScheduled
+	if t.Status != timer.StatusPaused {
+		t.Status = timer.StatusScheduled
+	}
+	t.Skip = false
 	t.Revision = revision
 	t.Generation = timer.Generation(revision)
 	t.Attempts = 0

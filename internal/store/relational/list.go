@@ -16,7 +16,7 @@ type Walk int
 const (
 	// ByKey reads all live timers.
 	ByKey Walk = iota
-	// Parked and Retrying read the timers with that status.
+	// Parked reads the parked and paused timers, Retrying those with that status.
 	Parked
 	Retrying
 	// ByDue reads the live timers in a range of due times, parked ones included: it reads the range of each shard from
@@ -176,7 +176,7 @@ func (l *Lister) walk() Walk {
 		return Ended
 	case q.CorrelationID != "":
 		return ByCorrelation
-	case q.Status == timer.StatusParked:
+	case q.Status.Held():
 		return Parked
 	case q.Status == timer.StatusRetrying:
 		return Retrying
@@ -192,7 +192,7 @@ func (l *Lister) serves(w Walk) bool {
 	q := l.Query
 	all := q.DueFrom == 0 && q.DueBefore == 0
 	switch w {
-	case Parked, Retrying:
+	case Retrying:
 		return all
 	case ByDue:
 		// It reads every parked timer, but span bounds their number.
@@ -200,7 +200,7 @@ func (l *Lister) serves(w Walk) bool {
 	case ByKey, ByCorrelation:
 		return all && q.Status == ""
 	default:
-		return false // expired history does not match
+		return false // expired history does not match, and Parked reads parked and paused timers
 	}
 }
 

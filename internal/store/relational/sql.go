@@ -51,7 +51,7 @@ func (r SQLRow) Timer(dest ...any) (timer.Timer, shard.ID, error) {
 	t.LastStatus = int(lastStatus)
 	var err error
 	if t.Retry, err = r.Policies.Parse(policy); err == nil {
-		err = engine.ParseOptions(options.String, &t.Spec)
+		err = engine.ParseOptions(options.String, &t)
 	}
 	return t, shard.ID(id), err
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/timerbus/timerbus/internal/store/engine"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -21,8 +22,9 @@ func (s *Statements) addWalks(d *Dialect, prepare func(name, sql string) *Statem
 		first      = " LIMIT 1 OFFSET @offset"
 		inRange    = "t.due_at >= @at_least AND t.due_at < @before"
 		notParked  = "t.status <> 'parked' AND "
-		liveFilter = "(@status = '' OR t.status = @status) AND " + inRange
-		wanted     = "CASE WHEN @payloads = 1 THEN " // payloads that are not wanted are not read from the disk
+		liveFilter = "(@status = '' OR t.status = @status AND (@held = 0 OR @held = CASE WHEN t.options LIKE '" +
+			engine.PausedPattern + "' THEN 2 ELSE 1 END)) AND " + inRange
+		wanted = "CASE WHEN @payloads = 1 THEN " // payloads that are not wanted are not read from the disk
 	)
 	liveColumns := strings.Replace(d.LiveColumns("t."), "t.payload", wanted+"t.payload END", 1)
 	endColumns := strings.Replace(d.EndColumns("h."), "h.payload", wanted+"h.payload END", 1)
@@ -131,13 +133,22 @@ func (c *Core) table(op string, now timer.Millis, q *store.ListQuery) *table {
 	if before == 0 {
 		before = timer.Never
 	}
+	// A paused timer is stored as parked, with a pause among its options.
+	held := int64(0)
+	if q.Status == timer.StatusParked {
+		held = 1
+	}
+	if q.Status == timer.StatusPaused {
+		held = 2
+	}
 	payloads := int64(1)
 	if q.WithoutPayloads {
 		payloads = 0
 	}
 	shards := q.Namespace.Shards
 	return &table{Core: c, op: op, finished: q.Status.Finished(), values: Values{
-		"base": int64(shards.Base), "end": int64(shards.Base) + int64(shards.Count), "status": string(q.Status),
+		"base": int64(shards.Base), "end": int64(shards.Base) + int64(shards.Count),
+		"status": string(engine.StoredStatus(q.Status)), "held": held,
 		"correlation": q.CorrelationID, "at_least": atLeast, "before": before, "now": now, "payloads": payloads,
 	}}
 }

@@ -46,7 +46,7 @@ func (s *Store) move(ctx context.Context, now timer.Millis, f *store.Finish) (an
 		} else {
 			leased = " REMOVE #leased"
 		}
-		if guess.Status == timer.StatusParked {
+		if guess.Status.Held() {
 			only.holds += " AND #status = :parked"
 		} else {
 			only.holds += " AND #status <> :parked"
@@ -73,6 +73,8 @@ func (s *Store) move(ctx context.Context, now timer.Millis, f *store.Finish) (an
 func (s *Store) park(ctx context.Context, now timer.Millis, f *store.Finish) (answer, err error) {
 	change := "SET #status = :parked, #rev = :rev, #updated_at = :now, #marked_at = :now"
 	only := guarded(f.If)
+	only.holds += " AND NOT begins_with(#options, :paused)"
+	only.values[":paused"] = text(engine.PausedPrefix)
 	only.values[":parked"], only.values[":rev"], only.values[":now"] = text(string(timer.StatusParked)), number(f.Next), number(now)
 	remove := " REMOVE #due"
 	if reason := store.CutError(f.Record.Error); reason != "" {

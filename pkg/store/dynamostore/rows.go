@@ -57,7 +57,7 @@ var rowAttributes = []string{
 // rowItem returns a live row without an outbox entry.
 func rowItem(ref store.Ref, t *timer.Timer) item {
 	it := timerItem(t)
-	if t.Status != timer.StatusParked {
+	if !t.Status.Held() {
 		it[dueKey] = text(keyText(store.Key{DueAt: t.DueAt, UUID: ref.UUID}))
 	}
 	it.int(attrTarget, int64(t.Target()))
@@ -80,8 +80,8 @@ func timerItem(t *timer.Timer) item {
 	it.text(attrHeaders, string(t.Headers))
 	it.text(attrTopic, t.Topic)
 	it.text(attrEventKey, t.EventKey)
-	it.text(attrOptions, engine.FormatOptions(&t.Spec))
-	it.text(attrStatus, string(t.Status))
+	it.text(attrOptions, engine.FormatOptions(t))
+	it.text(attrStatus, string(engine.StoredStatus(t.Status)))
 	it.time(attrDueAt, t.DueAt)
 	if t.PlannedAt != t.DueAt {
 		it.time(attrPlannedAt, t.PlannedAt)
@@ -170,7 +170,7 @@ func (r *reader) timer(prefix string) timer.Timer {
 		r.failf("%w", err)
 	}
 	t.Retry = policy
-	if err := engine.ParseOptions(r.text(attrOptions), &t.Spec); err != nil {
+	if err := engine.ParseOptions(r.text(attrOptions), &t); err != nil {
 		r.failf("%w", err)
 	}
 	if t.PlannedAt = r.time(attrPlannedAt); t.PlannedAt == 0 {

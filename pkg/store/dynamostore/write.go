@@ -66,7 +66,11 @@ func (s *Store) writeOne(ctx context.Context, now timer.Millis, op store.Op) (w 
 	case store.Put:
 		w, err = s.putTimer(ctx, now, &op)
 	case store.Update:
-		w, err = s.updateTimer(ctx, now, &op)
+		w, err = s.change(ctx, now, ref, op)
+	case store.Pause:
+		w, err = s.change(ctx, now, ref, op)
+	case store.Resume:
+		w, err = s.change(ctx, now, ref, op)
 	case store.Delete:
 		w, err = s.deleteTimer(ctx, now, &op)
 	}
@@ -77,9 +81,14 @@ func (s *Store) writeOne(ctx context.Context, now timer.Millis, op store.Op) (w 
 }
 
 func (s *Store) putTimer(ctx context.Context, now timer.Millis, op *store.Put) (w store.Written, err error) {
-	if op.OnConflict == store.Replace {
+	for op.OnConflict == store.Replace {
 		t := engine.NewTimer(now, op)
-		return s.replace(ctx, op.Ref, &t)
+		if w, replaced, err := s.replace(ctx, op.Ref, &t); err != nil || replaced {
+			return w, err
+		}
+		if w, found, err := s.replaceHeld(ctx, now, op); err != nil || found {
+			return w, err
+		}
 	}
 	slot, err := s.occupy(ctx, now, op.Ref, func(slot *engine.Slot) { w = slot.Apply(now, *op) })
 	if err == nil && slot.Was != nil {
@@ -89,23 +98,43 @@ func (s *Store) putTimer(ctx context.Context, now timer.Millis, op *store.Put) (
 }
 
 // replace writes a timer over the item at its key, in one request. It keeps only createdAt of an existing timer, and
-// returns that timer.
-func (s *Store) replace(ctx context.Context, ref store.Ref, t *timer.Timer) (store.Written, error) {
+// returns that timer. If the item is parked or paused, it writes nothing and replaced is false.
+func (s *Store) replace(ctx context.Context, ref store.Ref, t *timer.Timer) (w store.Written, replaced bool, err error) {
 	change, values := replacement(rowItem(ref, t))
-	old, _, err := s.update(ctx, timerKey(ref), change, condition{values: values}, types.ReturnValueAllOld)
-	if err != nil {
-		return store.Written{}, err
+	values[":parked"] = text(string(timer.StatusParked))
+	only := condition{holds: "attribute_not_exists(#status) OR #status <> :parked", values: values}
+	old, replaced, err := s.update(ctx, timerKey(ref), change, only, types.ReturnValueAllOld)
+	if err != nil || !replaced {
+		return store.Written{}, false, err
 	}
 	was, found, err := readRow(old)
 	if err != nil {
-		return store.Written{}, err
+		return store.Written{}, false, err
 	}
-	w := store.Written{Timer: *t}
+	w = store.Written{Timer: *t}
 	if found {
 		w.Timer.CreatedAt = was.timer.CreatedAt
 		w.Prior = &was.timer
 	}
-	return w, nil
+	return w, true, nil
+}
+
+// replaceHeld replaces a timer that was parked or paused: a paused one stays paused. found is false if there is no timer any more.
+func (s *Store) replaceHeld(ctx context.Context, now timer.Millis, op *store.Put) (w store.Written, found bool, err error) {
+	it, err := s.get(ctx, s.options.Table, timerKey(op.Ref))
+	for err == nil && holdsTimer(it) {
+		slot, err := readSlot(op.Ref, it)
+		if err != nil {
+			return w, false, err
+		}
+		w = slot.Apply(now, *op)
+		var held bool
+		it, held, err = s.put(ctx, s.options.Table, rowItem(op.Ref, &slot.Is.Timer), still(&slot.Was.Timer))
+		if err != nil || held {
+			return w, held, err
+		}
+	}
+	return w, false, err
 }
 
 // replacement returns the update that gives an item these attributes and no others.
@@ -128,23 +157,23 @@ func replacement(it item) (change string, values item) {
 	return "SET " + strings.Join(set, ", ") + " REMOVE " + strings.Join(remove, ", "), values
 }
 
-// updateTimer reads the row, and writes it if it has not changed since. If it has changed, updateTimer tries again.
-func (s *Store) updateTimer(ctx context.Context, now timer.Millis, op *store.Update) (store.Written, error) {
-	it, err := s.get(ctx, s.options.Table, timerKey(op.Ref))
+// change reads the row, applies the operation, and writes the row if it has not changed since. If it has changed, change tries again.
+func (s *Store) change(ctx context.Context, now timer.Millis, ref store.Ref, op store.Op) (store.Written, error) {
+	it, err := s.get(ctx, s.options.Table, timerKey(ref))
 	for {
 		if err != nil {
 			return store.Written{}, err
 		}
-		slot, err := readSlot(op.Ref, it)
+		slot, err := readSlot(ref, it)
 		if err != nil {
 			return store.Written{}, err
 		}
-		w := slot.Apply(now, *op)
-		if w.Err != nil {
+		w := slot.Apply(now, op)
+		if w.Err != nil || w.Kept {
 			return w, nil //nolint:nilerr // the refusal is the answer of the item.
 		}
 		var held bool
-		it, held, err = s.put(ctx, s.options.Table, rowItem(op.Ref, &slot.Is.Timer), still(&slot.Was.Timer))
+		it, held, err = s.put(ctx, s.options.Table, rowItem(ref, &slot.Is.Timer), still(&slot.Was.Timer))
 		if err != nil || held {
 			return w, err
 		}

@@ -7,7 +7,8 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// Count implements store.Census. It reads the indexes, and of rows only those that were moved.
+// Count implements store.Census. It reads the indexes; of rows only those that were moved, and those of shards with parked
+// or paused timers.
 func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, error) {
 	if err := s.lock(ctx, "count"); err != nil {
 		return store.Counts{}, err
@@ -16,7 +17,16 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 	counts := store.Counts{OldestPlannedAt: timer.Never}
 	for _, sh := range s.db.shards { // sums and a minimum do not depend on the map's order
 		counts.Pending += int64(sh.due.len)
-		counts.Parked += int64(sh.rows.len - sh.due.len)
+		if sh.rows.len > sh.due.len {
+			for _, r := range sh.rows.all() {
+				switch r.timer.Status { //nolint:exhaustive // the others are pending
+				case timer.StatusParked:
+					counts.Parked++
+				case timer.StatusPaused:
+					counts.Paused++
+				}
+			}
+		}
 		counts.Overdue += int64(sh.due.below(store.Key{DueAt: now}))
 		for key := range sh.due.all() {
 			counts.OldestPlannedAt = min(counts.OldestPlannedAt, key.DueAt)

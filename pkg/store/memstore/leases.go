@@ -16,7 +16,7 @@ func (s *Store) Leased(ctx context.Context, now timer.Millis, limit int) ([]stor
 	var leases []store.Lease
 	for id, sh := range s.db.shards {
 		for _, r := range sh.moved.all() {
-			if t := &r.timer; r.leased && t.DueAt > now && t.Status != timer.StatusParked && len(leases) < limit {
+			if t := &r.timer; r.leased && t.DueAt > now && !t.Status.Held() && len(leases) < limit {
 				leases = append(leases, store.Lease{Ref: store.Ref{Shard: id, UUID: t.UUID}, Until: t.DueAt, Revision: t.Revision})
 			}
 		}

@@ -48,10 +48,10 @@ func (db *Database) checkIndexes(tb testing.TB) {
 			if r.timer.UUID != uuid {
 				tb.Errorf("row %s lies at %s", r.timer.UUID, uuid)
 			}
-			if indexed, _ := sh.due.get(r.key()); r.parked() == (indexed == r) {
+			if indexed, _ := sh.due.get(r.key()); r.held() == (indexed == r) {
 				tb.Errorf("row %s is %s; it is among the due rows: %t", uuid, r.timer.Status, indexed == r)
 			}
-			if !r.parked() {
+			if !r.held() {
 				due++
 			}
 			if r.mark.set {

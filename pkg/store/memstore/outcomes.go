@@ -61,6 +61,9 @@ func (db *Database) finish(now timer.Millis, f *store.Finish) error {
 		return fmt.Errorf("finish timer %s: the row is at revision %s of generation %s: %w",
 			f.Ref.UUID, r.timer.Revision, r.timer.Generation, store.ErrConflict)
 	}
+	if f.Kind == store.FinishParked && r.timer.Status == timer.StatusPaused {
+		return fmt.Errorf("finish timer %s: it is paused: %w", f.Ref.UUID, store.ErrConflict)
+	}
 	sh := db.shard(f.Ref.Shard)
 	was := r.timer
 	t := was
@@ -82,7 +85,9 @@ func (db *Database) finish(now timer.Millis, f *store.Finish) error {
 		db.record(&historyRow{entry: entryOf(&was, f, store.OutcomeRescheduled), expires: expires(f)})
 	case store.FinishRetry:
 		tell(&t, &f.Record)
-		t.Status = timer.StatusRetrying
+		if t.Status != timer.StatusPaused {
+			t.Status = timer.StatusRetrying
+		}
 		t.Revision = f.Next
 		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
 		t.PlannedAt = t.DueAt
@@ -130,7 +135,7 @@ func (db *Database) recordEnd(now timer.Millis, was *timer.Timer, f *store.Finis
 	h.entry.NextAt = 0
 	h.entry.FinishedAt = db.endAfter(now, was, f)
 	tell(&h.timer, &f.Record)
-	h.timer.Status, h.timer.UpdatedAt, h.timer.PlannedAt = status, now, was.DueAt
+	h.timer.Status, h.timer.UpdatedAt, h.timer.PlannedAt, h.timer.Pause = status, now, was.DueAt, nil
 	db.record(h)
 }
 
@@ -187,7 +192,7 @@ func (db *Database) rearm(now timer.Millis, item store.Rearm) store.Written {
 	if r := db.row(item.Ref); r != nil {
 		t = r.timer
 		prior = cloned(t)
-		if !r.parked() {
+		if t.Status != timer.StatusParked {
 			return store.Written{
 				Timer: clone(t),
 				Err:   fmt.Errorf("rearm timer %s: it is %s: %w", item.Ref.UUID, t.Status, store.ErrConflict),

@@ -25,7 +25,8 @@ func (r *row) key() store.Key { return store.Key{DueAt: r.timer.DueAt, UUID: r.t
 
 func (r *row) plannedKey() store.Key { return store.Key{DueAt: r.timer.PlannedAt, UUID: r.timer.UUID} }
 
-func (r *row) parked() bool { return r.timer.Status == timer.StatusParked }
+// held reports whether polls and sweeps do not read the row.
+func (r *row) held() bool { return r.timer.Status.Held() }
 
 func (r *row) markKey() markKey { return markKey{at: r.mark.at, uuid: r.timer.UUID} }
 
@@ -35,7 +36,7 @@ func (sh *shardState) put(r *row) {
 		sh.unindex(old)
 	}
 	sh.rows.set(r.timer.UUID, r)
-	if !r.parked() {
+	if !r.held() {
 		sh.due.set(r.key(), r)
 		if r.timer.PlannedAt != r.timer.DueAt {
 			sh.moved.set(r.plannedKey(), r)

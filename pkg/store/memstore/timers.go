@@ -45,6 +45,10 @@ func (db *Database) write(now timer.Millis, ops []store.Op) []store.Written {
 			out[i] = db.update(now, op)
 		case store.Delete:
 			out[i] = db.delete(op)
+		case store.Pause:
+			out[i] = db.hold("pause", op.Ref, op.IfGeneration, func(t *timer.Timer) (bool, error) { return op.Apply(now, t) })
+		case store.Resume:
+			out[i] = db.hold("resume", op.Ref, op.IfGeneration, func(t *timer.Timer) (bool, error) { return op.Apply(now, t), nil })
 		default:
 			out[i].Err = fmt.Errorf("write: operation %d is a %T: %w", i, op, store.ErrInvalid)
 		}
@@ -78,6 +82,7 @@ func (db *Database) put(now timer.Millis, op store.Put) store.Written {
 	var prior *timer.Timer
 	if old != nil {
 		t.CreatedAt = old.timer.CreatedAt
+		store.KeepPause(&t, &old.timer)
 		prior = cloned(old.timer)
 	}
 	db.shard(op.Ref.Shard).put(&row{timer: clone(t)})
@@ -113,9 +118,30 @@ func (db *Database) update(now timer.Millis, op store.Update) store.Written {
 	return store.Written{Timer: clone(t), Prior: prior}
 }
 
-// revive starts a new generation at attempt 1.
+// hold pauses or resumes a timer by a function that reports whether it changed the timer.
+func (db *Database) hold(
+	verb string, ref store.Ref, want timer.Generation, change func(*timer.Timer) (bool, error),
+) store.Written {
+	old, refused := db.liveFor(verb, ref, want)
+	if refused != nil {
+		return *refused
+	}
+	t := clone(old.timer)
+	changed, err := change(&t)
+	w := store.Written{Timer: clone(t), Kept: !changed && err == nil, Err: err}
+	if changed {
+		w.Prior = cloned(old.timer)
+		db.shard(ref.Shard).put(&row{timer: t})
+	}
+	return w
+}
+
+// revive starts a new generation at attempt 1. A paused timer stays paused.
 func revive(t *timer.Timer, now timer.Millis, revision timer.Revision) {
-	t.Status = timer.StatusScheduled
+	if t.Status != timer.StatusPaused {
+		t.Status = timer.StatusScheduled
+	}
+	t.Skip = false
 	t.Revision = revision
 	t.Generation = timer.Generation(revision)
 	t.Attempts = 0

@@ -19,6 +19,9 @@ const (
 WHERE table_schema = database() AND table_name = 'timers'`
 	countLive   = "SELECT count(*) FROM (SELECT 1 FROM timers LIMIT ?) c"
 	countParked = "SELECT count(*) FROM (SELECT 1 FROM timers FORCE INDEX (timers_status) WHERE status = 'parked' LIMIT ?) c"
+	// countPaused reads the rows, because no index contains the options.
+	countPaused = `SELECT count(*), count(CASE WHEN options LIKE '` + engine.PausedPattern + `' THEN 1 END)
+FROM (SELECT options FROM timers FORCE INDEX (timers_status) WHERE status = 'parked' LIMIT ?) c`
 	// countDead walks the index of dead timers, whose order makes them distinct.
 	countDead = `SELECT count(*) FROM (SELECT DISTINCT shard_id, uuid FROM history FORCE INDEX (history_outcome)
 	WHERE outcome = 'dead' LIMIT ?) h
@@ -38,7 +41,7 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 	var counts store.Counts
 	err := s.readLong(ctx, "count timers", func(c *conn) error {
 		counts = store.Counts{OldestPlannedAt: timer.Never}
-		var live, estimate int64
+		var live, estimate, held, looked, paused int64
 		number := func(into *int64, query string, args ...any) error {
 			return c.each(ctx, func(rows *sql.Rows) error { return rows.Scan(into) }, query, args...)
 		}
@@ -48,7 +51,11 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 		if err := number(&live, countLive, maxCounted); err != nil {
 			return err
 		}
-		if err := number(&counts.Parked, countParked, maxCounted); err != nil {
+		if err := number(&held, countParked, maxCounted); err != nil {
+			return err
+		}
+		err := c.each(ctx, func(rows *sql.Rows) error { return rows.Scan(&looked, &paused) }, countPaused, engine.MaxHeld)
+		if err != nil {
 			return err
 		}
 		if err := number(&counts.Dead, countDead, engine.MaxDead); err != nil {
@@ -57,9 +64,10 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 		if live == maxCounted {
 			live = max(live, estimate)
 		}
-		counts.Pending = max(0, live-counts.Parked)
+		counts.Pending = max(0, live-held)
+		engine.SetHeld(&counts, held, looked, paused)
 		var overdue []any
-		err := c.each(ctx, func(rows *sql.Rows) error {
+		err = c.each(ctx, func(rows *sql.Rows) error {
 			var id int64
 			var first sql.NullInt64
 			err := rows.Scan(&id, &first)

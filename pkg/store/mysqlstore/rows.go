@@ -31,18 +31,19 @@ func (c *conn) timerArgs(id shard.ID, t *timer.Timer, updatedAt timer.Millis) []
 		int64(id), t.UUID[:], text(t.Namespace), text(t.ID), int64(t.ExecuteAt), text(t.Deliver), text(t.CallbackURL),
 		t.CallbackTimeout.Milliseconds(), c.policies.Format(&t.Retry), t.Payload, textOrNull(t.CorrelationID), int64(t.DueAt),
 		int64(t.Revision), int64(t.Generation), int64(t.CreatedAt), int64(updatedAt), textOrNull(t.Headers), textOrNull(t.Topic),
-		textOrNull(t.EventKey), textOrNull(engine.FormatOptions(&t.Spec)),
+		textOrNull(t.EventKey), textOrNull(engine.FormatOptions(t)),
 	}
 }
 
 func (c *conn) liveArgs(id shard.ID, row *engine.Row) []any {
 	t := &row.Timer
 	var pollAt any
-	if t.Status != timer.StatusParked {
+	if !t.Status.Held() {
 		pollAt = int64(t.DueAt)
 	}
-	return append(c.timerArgs(id, t, t.UpdatedAt), text(t.Status), pollAt, int64(t.Attempts), int64(t.Starts), int64(t.ExecutedAt),
-		int64(t.LastStatus), text(t.LastError), int64(t.Target()), timeOrNull(row.MarkedAt), timeOrNull(row.PlannedAt()), row.Leased)
+	return append(c.timerArgs(id, t, t.UpdatedAt), text(engine.StoredStatus(t.Status)), pollAt, int64(t.Attempts), int64(t.Starts),
+		int64(t.ExecutedAt), int64(t.LastStatus), text(t.LastError), int64(t.Target()), timeOrNull(row.MarkedAt),
+		timeOrNull(row.PlannedAt()), row.Leased)
 }
 
 func (c *conn) attemptArgs(a *engine.Attempt) []any {

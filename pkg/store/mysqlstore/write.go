@@ -78,14 +78,9 @@ func putAt(ops []store.Op, place int) store.Put {
 func (s *Store) apply(ctx context.Context, c *conn, now timer.Millis, ops []store.Op, out []store.Written) error {
 	needs := make(map[store.Ref]need, len(ops))
 	for _, op := range ops {
-		switch op := op.(type) {
-		case store.Put:
-			n := needs[op.Ref]
-			needs[op.Ref] = need{payload: true, ended: n.ended || op.OnConflict != store.Replace}
-		case store.Update:
-			needs[op.Ref] = need{payload: true, ended: needs[op.Ref].ended}
-		case store.Delete:
-			needs[op.Ref] = need{payload: true, ended: needs[op.Ref].ended}
+		if ref, err := engine.RefOf(op); err == nil {
+			put, ok := op.(store.Put)
+			needs[ref] = need{payload: true, ended: needs[ref].ended || ok && put.OnConflict != store.Replace}
 		}
 	}
 	l, err := s.lock(ctx, c, now, needs)

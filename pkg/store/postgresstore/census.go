@@ -22,6 +22,10 @@ FROM (SELECT coalesce(sum(c.reltuples), 0)::bigint AS estimate FROM pg_inherits 
 
 	countParked = statement{"count_parked", "SELECT count(*) FROM (SELECT FROM timers WHERE status = 'parked' LIMIT $1::bigint) AS counted"}
 
+	// countPaused reads the rows, because no index contains the options.
+	countPaused = statement{"count_paused", `SELECT count(*), count(*) FILTER (WHERE o.options LIKE '` + engine.PausedPattern + `')
+FROM (SELECT options FROM timers WHERE status = 'parked' LIMIT $1::bigint) o`}
+
 	// countDead walks the index of dead timers, whose order makes them distinct. LIMIT 1 makes the lookup of live rows a loop;
 	// otherwise statistics may make it a join that reads all timers.
 	countDead = statement{"count_dead", `SELECT count(*) FROM (SELECT DISTINCT d.shard_id, d.timer_uuid FROM timer_history_dead d
@@ -59,7 +63,7 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 			counts.Overdue += r.int8()
 			counts.OldestPlannedAt = min(counts.OldestPlannedAt, r.due())
 		}
-		var live, estimate int64
+		var live, estimate, held, looked, paused int64
 		most := int8Value(int64(s.maxCounted))
 		err := c.exchange(ctx,
 			call{
@@ -67,7 +71,11 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 				args:      [][]byte{most},
 				row:       func(r *record) { estimate, live = r.int8(), r.int8() },
 			},
-			call{statement: countParked, args: [][]byte{most}, row: func(r *record) { counts.Parked = r.int8() }},
+			call{statement: countParked, args: [][]byte{most}, row: func(r *record) { held = r.int8() }},
+			call{
+				statement: countPaused, args: [][]byte{int8Value(engine.MaxHeld)},
+				row: func(r *record) { looked, paused = r.int8(), r.int8() },
+			},
 			call{statement: countDead, args: [][]byte{int8Value(engine.MaxDead)}, row: func(r *record) { counts.Dead = r.int8() }},
 			call{
 				statement: countOverdue,
@@ -78,7 +86,8 @@ func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, erro
 		if estimate >= int64(s.maxCounted) || live == int64(s.maxCounted) {
 			live = max(live, estimate)
 		}
-		counts.Pending = max(0, live-counts.Parked)
+		counts.Pending = max(0, live-held)
+		engine.SetHeld(&counts, held, looked, paused)
 		return err
 	})
 	if err != nil {

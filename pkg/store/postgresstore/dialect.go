@@ -13,7 +13,8 @@ import (
 var dialect = relational.Dialect{
 	Mark: "$",
 	Types: map[string]string{
-		"base": "bigint", "end": "bigint", "limit": "bigint", "offset": "bigint", "payloads": "bigint", "shards": "bigint[]",
+		"base": "bigint", "end": "bigint", "limit": "bigint", "offset": "bigint", "payloads": "bigint",
+		"held": "bigint", "shards": "bigint[]",
 		"from_shard": "bigint", "from_uuid": "uuid", "from_generation": "bigint", "from_attempt": "integer",
 		"upto_shard": "bigint", "upto_uuid": "uuid", "upto_generation": "bigint", "upto_attempt": "integer",
 		"at_least": "timestamptz", "before": "timestamptz", "now": "timestamptz", "status": "text", "after": "text",

@@ -115,7 +115,7 @@ func historyCalls(attempts []*engine.Attempt) []call {
 				}
 				return 0
 			}),
-			textsOrNull(n, func(i int) string { return engine.FormatOptions(&at(i).Timer.Spec) }),
+			textsOrNull(n, func(i int) string { return engine.FormatOptions(&at(i).Timer) }),
 			bools(n, func(i int) bool { return at(i).Recent }),
 		)},
 	}

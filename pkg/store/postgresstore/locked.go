@@ -231,7 +231,7 @@ func slotArgs(slots []*slot) [][]byte {
 			return at(i).Timer.Payload
 		}),
 		textsOrNull(n, func(i int) string { return at(i).Timer.CorrelationID }),
-		texts(n, func(i int) string { return string(at(i).Timer.Status) }),
+		texts(n, func(i int) string { return string(engine.StoredStatus(at(i).Timer.Status)) }),
 		instants(n, func(i int) timer.Millis { return at(i).Timer.DueAt }),
 		int8s(n, func(i int) int64 { return int64(at(i).Timer.Revision) }),
 		int8s(n, func(i int) int64 { return int64(at(i).Timer.Generation) }),
@@ -249,7 +249,7 @@ func slotArgs(slots []*slot) [][]byte {
 		instantsOrNull(n, func(i int) timer.Millis { return at(i).PlannedAt() }),
 		bools(n, func(i int) bool { return at(i).Leased }),
 		int8s(n, func(i int) int64 { return int64(at(i).Timer.Target()) }),
-		textsOrNull(n, func(i int) string { return engine.FormatOptions(&at(i).Timer.Spec) }),
+		textsOrNull(n, func(i int) string { return engine.FormatOptions(&at(i).Timer) }),
 		bools(n, func(i int) bool { return slots[i].SamePayload }),
 	}
 }

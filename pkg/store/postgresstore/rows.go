@@ -68,7 +68,7 @@ func (s *scanner) timer(r *record) (timer.Timer, shard.ID) {
 	t.Headers = timer.Headers(r.text())
 	t.Topic = r.text()
 	t.EventKey = r.text()
-	if err := engine.ParseOptions(r.text(), &t.Spec); err != nil {
+	if err := engine.ParseOptions(r.text(), &t); err != nil {
 		r.failf("%w", err)
 	}
 	t.PlannedAt, _ = r.instant()

@@ -127,7 +127,7 @@ func (b *createBatch) call() call {
 			textsOrNull(n, func(i int) string { return b.ops[i].Spec.Topic }),
 			textsOrNull(n, func(i int) string { return b.ops[i].Spec.EventKey }),
 			int8s(n, func(i int) int64 { return int64(b.ops[i].Spec.Target()) }),
-			textsOrNull(n, func(i int) string { return engine.FormatOptions(&b.ops[i].Spec) }),
+			textsOrNull(n, func(i int) string { return engine.FormatOptions(&timer.Timer{Spec: b.ops[i].Spec}) }),
 		},
 		row: b.read,
 	}

@@ -14,6 +14,9 @@ const (
 	// time of counting its entries.
 	countLive   = "SELECT count(*) FROM timers"
 	countParked = "SELECT count(*) FROM timers WHERE status <> 'scheduled' AND status = 'parked'"
+	// countPaused reads the rows, because no index contains the options.
+	countPaused = `SELECT count(*), count(CASE WHEN options LIKE '` + engine.PausedPattern + `' THEN 1 END)
+FROM (SELECT options FROM timers WHERE status <> 'scheduled' AND status = 'parked' LIMIT ?)`
 	// countDead walks the index of dead timers, whose order makes them distinct, and looks for live rows in another index.
 	countDead = `SELECT count(*) FROM (SELECT DISTINCT shard, uuid FROM history INDEXED BY history_dead WHERE outcome = 'dead' LIMIT ?) h
 WHERE NOT EXISTS (SELECT 1 FROM timers t WHERE t.shard = h.shard AND t.uuid = h.uuid)`
@@ -38,20 +41,24 @@ FROM timers INDEXED BY timers_moved WHERE planned_at IS NOT NULL AND status <> '
 // That is fast enough for a gauge that is read a few times a minute.
 func (s *Store) Count(ctx context.Context, now timer.Millis) (store.Counts, error) {
 	var counts store.Counts
-	var live int64
+	var live, held, looked, paused int64
 	err := s.readLong(ctx, "count timers", func(c *conn) error {
 		return c.snapshot(func() error {
 			counts = store.Counts{OldestPlannedAt: timer.Never}
 			if err := c.one(countLive, nil, &live); err != nil {
 				return err
 			}
-			if err := c.one(countParked, nil, &counts.Parked); err != nil {
+			if err := c.one(countParked, nil, &held); err != nil {
+				return err
+			}
+			if err := c.one(countPaused, []any{engine.MaxHeld}, &looked, &paused); err != nil {
 				return err
 			}
 			if err := c.one(countDead, []any{engine.MaxDead}, &counts.Dead); err != nil {
 				return err
 			}
-			counts.Pending = live - counts.Parked
+			counts.Pending = live - held
+			engine.SetHeld(&counts, held, looked, paused)
 			add := func(rows *sql.Rows) error {
 				var overdue int64
 				var oldest timer.Millis

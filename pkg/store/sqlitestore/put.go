@@ -60,6 +60,10 @@ func (c *conn) applyOps(now timer.Millis, ops []store.Op, out []store.Written) (
 			out[i], err = c.change(now, op.Ref, op, false)
 		case store.Delete:
 			out[i], err = c.change(now, op.Ref, op, false)
+		case store.Pause:
+			out[i], err = c.change(now, op.Ref, op, false)
+		case store.Resume:
+			out[i], err = c.change(now, op.Ref, op, false)
 		default:
 			out[i] = store.Written{Err: fmt.Errorf("operation %d is a %T: %w", i, op, store.ErrInvalid)}
 		}

@@ -80,17 +80,17 @@ func (c *conn) insert(ref store.Ref, t *timer.Timer) (inserted bool, err error) 
 	n, err := c.exec(insertNew, ref.Shard, ref.UUID[:], t.Namespace, t.ID, t.ExecuteAt, string(t.Deliver), t.CallbackURL,
 		int64(t.CallbackTimeout), c.policies.Format(&t.Retry), t.Payload, orNull(t.CorrelationID), t.DueAt, t.Revision, t.Generation,
 		t.CreatedAt, t.UpdatedAt, t.ExecutedAt, t.LastStatus, t.LastError, orNull(string(t.Headers)),
-		orNull(t.Topic), orNull(t.EventKey), int64(t.Target()), orNull(engine.FormatOptions(&t.Spec)))
+		orNull(t.Topic), orNull(t.EventKey), int64(t.Target()), orNull(engine.FormatOptions(t)))
 	return n == 1, err
 }
 
 func (c *conn) replace(s *engine.Slot) error {
 	t := &s.Is.Timer
 	_, err := c.exec(replaceLive, t.ExecuteAt, string(t.Deliver), t.CallbackURL, int64(t.CallbackTimeout),
-		c.policies.Format(&t.Retry), s.SamePayload, t.Payload, orNull(t.CorrelationID), string(t.Status), t.DueAt, t.Revision,
-		t.Generation, t.Attempts, t.Starts, t.CreatedAt, t.UpdatedAt, t.ExecutedAt, t.LastStatus, t.LastError,
+		c.policies.Format(&t.Retry), s.SamePayload, t.Payload, orNull(t.CorrelationID), string(engine.StoredStatus(t.Status)),
+		t.DueAt, t.Revision, t.Generation, t.Attempts, t.Starts, t.CreatedAt, t.UpdatedAt, t.ExecutedAt, t.LastStatus, t.LastError,
 		orNull(string(t.Headers)), orNull(t.Topic), orNull(t.EventKey), int64(t.Target()),
-		orNull(engine.FormatOptions(&t.Spec)), timeOrNull(s.Is.MarkedAt), timeOrNull(s.Is.PlannedAt()), s.Is.Leased,
+		orNull(engine.FormatOptions(t)), timeOrNull(s.Is.MarkedAt), timeOrNull(s.Is.PlannedAt()), s.Is.Leased,
 		s.Ref.Shard, s.Ref.UUID[:])
 	return err
 }

@@ -148,7 +148,7 @@ type countAll struct{ broken }
 
 func (b *countAll) CountLive(ctx context.Context, _ store.Namespace, limit int) (int, error) {
 	counts, err := b.Count(ctx, 0)
-	return min(int(counts.Pending+counts.Parked), limit), err
+	return min(int(counts.Pending+counts.Parked+counts.Paused), limit), err
 }
 
 func TestSuiteCatchesACountOfAllNamespaces(t *testing.T) {

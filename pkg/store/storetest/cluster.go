@@ -322,18 +322,18 @@ func censusCounts(w *world) {
 	count := w.census()
 	count("nothing", store.Counts{OldestPlannedAt: timer.Never})
 	w.oneOfEach() // scheduled is due now, retrying in a minute
-	count("one of each", store.Counts{Pending: 2, Parked: 1, Dead: 1, OldestPlannedAt: w.now})
+	count("one of each", store.Counts{Pending: 2, Parked: 1, Paused: 1, Dead: 1, OldestPlannedAt: w.now})
 	first := w.now
 	w.now++
-	count("a millisecond later", store.Counts{Pending: 2, Overdue: 1, Parked: 1, Dead: 1, OldestPlannedAt: first})
+	count("a millisecond later", store.Counts{Pending: 2, Overdue: 1, Parked: 1, Paused: 1, Dead: 1, OldestPlannedAt: first})
 	w.now += hour
-	count("an hour later", store.Counts{Pending: 2, Overdue: 2, Parked: 1, Dead: 1, OldestPlannedAt: first})
+	count("an hour later", store.Counts{Pending: 2, Overdue: 2, Parked: 1, Paused: 1, Dead: 1, OldestPlannedAt: first})
 	other := *w
 	other.ns = w.namespace("other", 2)
 	other.put("x", w.now)
-	count("of all namespaces", store.Counts{Pending: 3, Overdue: 2, Parked: 1, Dead: 1, OldestPlannedAt: first})
+	count("of all namespaces", store.Counts{Pending: 3, Overdue: 2, Parked: 1, Paused: 1, Dead: 1, OldestPlannedAt: first})
 	w.mustWrite(store.Delete{Ref: w.ref("scheduled")})
-	count("after a delete", store.Counts{Pending: 2, Overdue: 1, Parked: 1, Dead: 1, OldestPlannedAt: first + minute})
+	count("after a delete", store.Counts{Pending: 2, Overdue: 1, Parked: 1, Paused: 1, Dead: 1, OldestPlannedAt: first + minute})
 }
 
 // censusDead: the gauge of dead timers counts those that are neither started again nor removed.

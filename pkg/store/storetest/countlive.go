@@ -23,14 +23,14 @@ func countLive(w *world) {
 	other := *w
 	other.ns = w.namespace("other", 2)
 	other.put("x", w.now)
-	count("scheduled, retrying and parked", 10, 3)
-	count("as many as the limit", 3, 3)
+	count("scheduled, retrying, parked and paused", 10, 4)
+	count("as many as the limit", 4, 4)
 	count("more than the limit", 2, 2)
 	w.mustWrite(store.Delete{Ref: w.ref("scheduled")})
-	count("after a delete", 10, 2)
+	count("after a delete", 10, 3)
 	for i := range 40 {
 		w.put(fmt.Sprint("more", i), w.now+hour)
 	}
-	count("of many shards", 100, 42)
+	count("of many shards", 100, 43)
 	count("of many shards, up to the limit", 17, 17)
 }

@@ -141,6 +141,8 @@ func (w *world) oneOfEach() {
 			w.move(&t, store.FinishRetry)
 		case timer.StatusParked:
 			w.move(&t, store.FinishParked)
+		case timer.StatusPaused:
+			w.pause(t.ID)
 		case timer.StatusDone:
 			w.end(&t, store.FinishDone)
 		case timer.StatusDead:

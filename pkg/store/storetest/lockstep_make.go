@@ -165,13 +165,21 @@ func (l *lockstep) anyPatch() timer.Patch {
 func (l *lockstep) anyOp() store.Op {
 	ns, id, ref := l.anyTimer()
 	switch {
-	case l.chance(55):
+	case l.chance(50):
 		return store.Put{
 			Ref: ref, Namespace: ns.Name, ID: id, Revision: l.revision(ref), Spec: l.anySpec(),
 			OnConflict: pick(l, store.Replace, store.Keep, store.Fail),
 		}
-	case l.chance(65):
+	case l.chance(45):
 		return store.Update{Ref: ref, Revision: l.revision(ref), Patch: l.anyPatch(), IfGeneration: l.ifGeneration(ref)}
+	case l.chance(35):
+		return store.Pause{
+			Ref: ref, Revision: l.revision(ref), By: pick(l, "", "ops"), Note: pick(l, "", pauseNote), IfGeneration: l.ifGeneration(ref),
+		}
+	case l.chance(40):
+		return store.Resume{
+			Ref: ref, Revision: l.revision(ref), At: l.anyTime(), Skip: l.chance(50), IfGeneration: l.ifGeneration(ref),
+		}
 	default:
 		return store.Delete{Ref: ref, IfGeneration: l.ifGeneration(ref)}
 	}

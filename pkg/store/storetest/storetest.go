@@ -108,6 +108,7 @@ func tests() []test {
 		putTests(),
 		updateTests(),
 		deleteTests(),
+		pauseTests(),
 		getTests(),
 		historyTests(),
 		listTests(),

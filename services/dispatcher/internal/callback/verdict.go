@@ -210,6 +210,10 @@ func Expired(t *timer.Timer, now timer.Millis) (v Verdict, ok bool) {
 	if !ok {
 		return Verdict{}, false
 	}
+	if t.Skip {
+		reason := timer.ExpiredError + "its time passed while it was paused, and the resume skips such timers"
+		return Verdict{Kind: Exhausted, Reason: reason}, true
+	}
 	d := t.ExpireAfter
 	if limit == "maxAttemptsDuration" {
 		d = t.Retry.MaxAttemptsDuration

@@ -231,6 +231,10 @@ func refOf(op store.Op) store.Ref {
 		return op.Ref
 	case store.Delete:
 		return op.Ref
+	case store.Pause:
+		return op.Ref
+	case store.Resume:
+		return op.Ref
 	default:
 		return store.Ref{}
 	}

@@ -234,7 +234,7 @@ func TestOtherBodies(t *testing.T) {
 		"get nothing":       {refusal(ReadSelection([]byte(`{}`))), `id: nothing is not accepted: want id or timerId: 1 to 255 bytes of UTF-8 without control characters`},
 		"history limit":     {refusal(ReadHistory([]byte(`{"id":"a","limit":0}`))), `limit: 0 is not accepted: want 1 to 1000`},
 		"list limit":        {refusal(ReadList([]byte(`{"limit":1001}`))), `limit: 1001 is not accepted: want 1 to 1000`},
-		"list status":       {refusal(ReadList([]byte(`{"status":"late"}`))), `status: "late" is not accepted: want one of scheduled, retrying, parked, done, dead`},
+		"list status":       {refusal(ReadList([]byte(`{"status":"late"}`))), `status: "late" is not accepted: want one of scheduled, retrying, parked, paused, done, dead`},
 		"list cursor":       {refusal(ReadList([]byte(`{"cursor":"!"}`))), `cursor: "!" is not accepted: want the nextCursor of an earlier page`},
 		"list due":          {refusal(ReadList([]byte(`{"dueFrom":"now"}`))), `dueFrom: "now" is not accepted: want an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999`},
 		"namespace none":    {refusal(ReadNamespaceCreate([]byte(`{}`))), `name: nothing is not accepted: want 1 to 255 letters, digits, dots, underscores or hyphens`},

@@ -60,12 +60,12 @@ const wantWhen = `exactly one of executeAt, executeIn and shiftBy, such as "exec
 
 // ReadDeleteMatching decodes the body of a deletion by filter.
 func ReadDeleteMatching(body []byte) (Matching, error) {
-	return readMatching(body, listNames, timer.StatusScheduled, timer.StatusRetrying, timer.StatusParked)
+	return readMatching(body, listNames, timer.StatusScheduled, timer.StatusRetrying, timer.StatusParked, timer.StatusPaused)
 }
 
 // ReadRescheduleMatching decodes the body of a rescheduling by filter.
 func ReadRescheduleMatching(body []byte) (Matching, error) {
-	m, err := readMatching(body, rescheduleNames, timer.StatusScheduled, timer.StatusRetrying, timer.StatusParked)
+	m, err := readMatching(body, rescheduleNames, timer.StatusScheduled, timer.StatusRetrying, timer.StatusParked, timer.StatusPaused)
 	if err == nil && m.When.given() != 1 {
 		err = timer.Invalid("executeAt", missing{}, wantWhen)
 	}
@@ -115,9 +115,22 @@ func ReadRetry(body []byte) (Rearm, error) {
 	return r, err
 }
 
-// readMatching decodes a filter. The namespace and at least one criterion are required, because the operations cannot
-// be undone.
+// readMatching decodes a filter and a time. At least one criterion is required, because the operations cannot be undone.
 func readMatching(body []byte, known []string, statuses ...timer.Status) (Matching, error) {
+	var w When
+	m, err := readFilter(body, known, w.read, statuses...)
+	m.When = w
+	q := &m.Query
+	if err == nil && q.Status == "" && q.CorrelationID == "" && q.DueFrom == 0 && q.DueBefore == 0 {
+		err = timer.Invalid("correlationId", missing{}, "at least one of correlationId, status, dueFrom and dueBefore")
+	}
+	return m, err
+}
+
+// readFilter decodes a filter, of which the namespace is required. other decodes the members that are not part of a filter.
+func readFilter(
+	body []byte, known []string, other func(name string, v value) error, statuses ...timer.Status,
+) (Matching, error) {
 	m := Matching{List: List{Query: store.ListQuery{Limit: DefaultLimit}}}
 	err := members(body, known, func(name string, v value) error {
 		if v.isNull() {
@@ -126,7 +139,7 @@ func readMatching(body []byte, known []string, statuses ...timer.Status) (Matchi
 		if taken, err := m.List.read(name, v); taken {
 			return err
 		}
-		return m.When.read(name, v)
+		return other(name, v)
 	})
 	q := &m.Query
 	switch {
@@ -136,8 +149,6 @@ func readMatching(body []byte, known []string, statuses ...timer.Status) (Matchi
 		return m, timer.Invalid("namespace", missing{}, "the namespace of the timers")
 	case q.Status != "" && !slices.Contains(statuses, q.Status):
 		return m, timer.Invalid("status", string(q.Status), anyOf(statuses))
-	case q.Status == "" && q.CorrelationID == "" && q.DueFrom == 0 && q.DueBefore == 0:
-		return m, timer.Invalid("correlationId", missing{}, "at least one of correlationId, status, dueFrom and dueBefore")
 	default:
 		return m, nil
 	}

@@ -120,18 +120,20 @@ func ReadDelete(body []byte) (Delete, error) { return read(body, readDelete) }
 
 func readDelete(v value) (Delete, error) {
 	var d Delete
-	err := v.object("", deleteNames, func(name string, v value) (err error) {
-		if name == "ifGeneration" {
-			d.IfGeneration, err = readGeneration(v)
-			return err
-		}
-		_, err = d.Selection.read(name, v)
-		return err
-	})
+	err := v.object("", deleteNames, d.read)
 	if err == nil {
 		err = d.Selection.complete()
 	}
 	return d, err
+}
+
+func (d *Delete) read(name string, v value) (err error) {
+	if name == "ifGeneration" {
+		d.IfGeneration, err = readGeneration(v)
+		return err
+	}
+	_, err = d.Selection.read(name, v)
+	return err
 }
 
 // ReadSelection decodes the body of a get.

@@ -1,0 +1,151 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/pkg/api"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/ingest/internal/decode"
+)
+
+// A pause and a resume are writes of rows, like an update, and have the same guarantee (I7, I20).
+
+// These verbs exist over HTTP only.
+const (
+	verbPause  event.Verb = "pause"
+	verbResume event.Verb = "resume"
+)
+
+// PauseTimer implements api.ServerInterface.
+func (h *handler) PauseTimer(w http.ResponseWriter, r *http.Request) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
+		b, err := decode.ReadPause(body)
+		if err != nil {
+			return answer{}, err
+		}
+		c := command{verb: verbPause, ifGeneration: b.IfGeneration, pause: store.Pause{By: from.caller.Name, Note: b.Note}}
+		if err := h.resolveTimer(ctx, &c, b.Selection, from); err != nil {
+			return answer{}, err
+		}
+		a, err := h.commit(ctx, &c, len(body))
+		if err == nil {
+			h.audit(from, "timer paused", "namespace", c.namespace.Name, "timer", c.id, "note", b.Note)
+		}
+		return a, err
+	})
+}
+
+// ResumeTimer implements api.ServerInterface.
+func (h *handler) ResumeTimer(w http.ResponseWriter, r *http.Request) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
+		b, err := decode.ReadResume(body)
+		if err != nil {
+			return answer{}, err
+		}
+		if err := from.requireCertain(); err != nil {
+			return answer{}, err
+		}
+		c := command{verb: verbResume, ifGeneration: b.IfGeneration, resume: store.Resume{At: from.received, Skip: b.Skip}}
+		if err := h.resolveTimer(ctx, &c, b.Selection, from); err != nil {
+			return answer{}, err
+		}
+		a, err := h.commit(ctx, &c, len(body))
+		if err == nil {
+			h.audit(from, "timer resumed", "namespace", c.namespace.Name, "timer", c.id, "skip", b.Skip)
+		}
+		return a, err
+	})
+}
+
+// PauseMatchingTimers implements api.ServerInterface.
+func (h *handler) PauseMatchingTimers(w http.ResponseWriter, r *http.Request) {
+	var note string
+	read := func(body []byte) (decode.Matching, error) {
+		b, err := decode.ReadPauseMatching(body)
+		note = b.Note
+		return b.Matching, err
+	}
+	h.serveMatching(w, r, read, true,
+		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
+			all, err := h.changeAll(ctx, m, found, func(*timer.Timer) command {
+				return command{verb: verbPause, pause: store.Pause{By: from.caller.Name, Note: note}}
+			})
+			if err == nil {
+				h.audit(from, "timers paused", "namespace", m.Namespace, "matched", len(found), "applied", applied(all), "note", note)
+			}
+			return all, err
+		})
+}
+
+// ResumeMatchingTimers implements api.ServerInterface.
+func (h *handler) ResumeMatchingTimers(w http.ResponseWriter, r *http.Request) {
+	var b decode.ResumeMatching
+	var next timer.Millis
+	read := func(body []byte) (_ decode.Matching, err error) {
+		b, err = decode.ReadResumeMatching(body)
+		return b.Matching, err
+	}
+	h.serveMatchingAs(w, r, read, true,
+		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
+			start := max(from.received, b.StartAt)
+			at, end := resumeTimes(found, from.received, start, b.Rate)
+			next = end
+			all, err := h.changeAll(ctx, m, found, func(t *timer.Timer) command {
+				return command{verb: verbResume, resume: store.Resume{At: cmp.Or(at[t.UUID], start), Skip: b.Skip}}
+			})
+			if err == nil {
+				h.audit(from, "timers resumed", "namespace", m.Namespace, "matched", len(found), "applied", applied(all),
+					"skip", b.Skip, "rate", b.Rate)
+			}
+			return all, err
+		},
+		func(p *api.MatchingPage) any {
+			page := api.ResumePage{Matched: p.Matched, Applied: p.Applied, Skipped: p.Skipped, NextCursor: p.NextCursor}
+			if b.Rate > 0 {
+				page.NextStartAt = optionalInstant(max(next, b.StartAt))
+			}
+			return page
+		})
+}
+
+// resumeTimes returns when each overdue timer of a page becomes due, rate of them in a second from start on, in the order of
+// their times. end is when the first timer of the next page is due. If the rate is 0, all are due at start.
+func resumeTimes(found []timer.Timer, now, start timer.Millis, rate int) (at map[timer.UUID]timer.Millis, end timer.Millis) {
+	at = map[timer.UUID]timer.Millis{}
+	if rate == 0 {
+		return at, start
+	}
+	var overdue []*timer.Timer
+	for i := range found {
+		if found[i].DueAt <= now {
+			overdue = append(overdue, &found[i])
+		}
+	}
+	slices.SortFunc(overdue, func(a, b *timer.Timer) int { return cmp.Or(cmp.Compare(a.DueAt, b.DueAt), a.UUID.Compare(b.UUID)) })
+	slot := func(i int) timer.Millis {
+		return min(start.Add(time.Duration(i)*time.Second/time.Duration(rate)), timer.MaxMillis)
+	}
+	for i, t := range overdue {
+		at[t.UUID] = slot(i)
+	}
+	end = slot(len(overdue))
+	if len(overdue) > 0 && end == start {
+		end++ // times are milliseconds, and a page of one timer must use one
+	}
+	return at, end
+}
+
+func timerParked(t *timer.Timer) *refusal {
+	return &refusal{
+		status: http.StatusConflict, code: api.ErrorCodeTimerExists, details: presentState(t),
+		message: fmt.Sprintf("timer %q in namespace %q has status %s; only scheduled and retrying timers can be paused",
+			t.ID, t.Namespace, t.Status),
+	}
+}

@@ -1,0 +1,113 @@
+package ingest_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// TestI20PausedTimers: the answer says whether the delivery may have begun, and other requests keep the pause.
+func TestI20PausedTimers(t *testing.T) {
+	w := newWorld(t)
+	w.post("timers/create", `{"id":"a","executeIn":"1h"}`).must(t, http.StatusOK)
+	for _, note := range []string{"closed", "other"} {
+		r := w.post("timers/pause", fmt.Sprintf(`{"timerId":"a","note":%q}`, note)).must(t, http.StatusOK)
+		if r.field("status") != "paused" || r.field("pause", "note") != "closed" {
+			t.Errorf("%v", r.field("pause"))
+		}
+	}
+	w.post("timers/update", `{"id":"a","executeIn":"2h"}`).must(t, http.StatusOK)
+	w.post("timers/create", `{"id":"a","executeIn":"30m"}`).must(t, http.StatusOK)
+	if row, _ := w.row("a"); row.Status != timer.StatusPaused {
+		t.Errorf("after an update and a create the timer is %s", row.Status)
+	}
+	w.now.Add(int64(time.Hour / time.Millisecond))
+	w.post("timers/pause", `{"timerId":"a"}`).must(t, http.StatusAccepted)
+	r := w.post("timers/resume", `{"timerId":"a","overdue":"skip"}`).must(t, http.StatusOK)
+	row, _ := w.row("a")
+	if r.field("status") != "scheduled" || r.field("pause") != nil || row.DueAt != w.clock() || !row.Skip {
+		t.Errorf("resumed: %v, due %s, skip %t", r.field("status"), row.DueAt, row.Skip)
+	}
+	w.post("timers/resume", `{"timerId":"a"}`).must(t, http.StatusOK)
+	if again, _ := w.row("a"); again.Revision != row.Revision {
+		t.Error("a second resume has changed the timer")
+	}
+	w.post("timers/pause", `{"timerId":"nobody"}`).must(t, http.StatusNotFound)
+}
+
+func TestPauseRefusals(t *testing.T) {
+	w := newWorld(t)
+	long := strings.Repeat("x", timer.MaxPauseNote+1)
+	for _, c := range []struct{ path, body, field string }{
+		{"timers/pause", fmt.Sprintf(`{"id":"a","note":%q}`, long), "note"},
+		{"timers/pause-matching", `{"namespace":"default","status":"parked"}`, "status"},
+		{"timers/pause-matching", `{"note":"n"}`, "namespace"},
+		{"timers/resume", `{"id":"a","overdue":"drop"}`, "overdue"},
+		{"timers/resume-matching", `{"namespace":"default","resumeRate":0}`, "resumeRate"},
+		{"timers/resume-matching", `{"namespace":"default","resumeRate":100001}`, "resumeRate"},
+		{"timers/resume-matching", `{"namespace":"default","startAt":"2030-01-01T00:00:00Z"}`, "resumeRate"},
+	} {
+		r := w.post(c.path, c.body).must(t, http.StatusBadRequest)
+		if r.field("details", "field") != c.field {
+			t.Errorf("%s %s: %v", c.path, c.body, r.field("details"))
+		}
+	}
+}
+
+// TestI20ResumeRate: over all pages, no more timers become due in a second than the rate says, and the sweep of a second request
+// changes none of them.
+func TestI20ResumeRate(t *testing.T) {
+	w := newWorld(t)
+	const n, rate = 25, 4
+	w.several("late", n)
+	w.post("timers/create", `{"id":"early","executeIn":"48h","correlationId":"late"}`).must(t, http.StatusOK)
+	w.several("others", 2)
+	got := w.pages("timers/pause-matching", `"namespace":"default","correlationId":"late","limit":7,"note":"n"`)
+	wantSums(t, got, n+1, n+1, 0, 0)
+	wantSums(t, w.pages("timers/pause-matching", `"namespace":"default","correlationId":"late"`), n+1, 0, 0, n+1)
+	if row, _ := w.row("others/0"); row.Status != timer.StatusScheduled {
+		t.Errorf("another's timer is %s", row.Status)
+	}
+	w.now.Add(int64(2 * time.Hour / time.Millisecond))
+	start, cursor, matched := "", "", 0.0
+	for page := 0; page == 0 || cursor != ""; page++ {
+		body := fmt.Sprintf(`{"namespace":"default","resumeRate":%d,"limit":7`, rate)
+		if cursor != "" {
+			body += fmt.Sprintf(`,"cursor":%q`, cursor)
+		}
+		if start != "" {
+			body += fmt.Sprintf(`,"startAt":%q`, start)
+		}
+		r := w.post("timers/resume-matching", body+"}").must(t, http.StatusOK)
+		applied, _ := r.field("applied").(float64)
+		matched += applied
+		cursor, _ = r.field("nextCursor").(string)
+		if next, ok := r.field("nextStartAt").(string); ok {
+			start = next
+		}
+	}
+	if matched != n+1 {
+		t.Fatalf("%v timers were resumed, want %d", matched, n+1)
+	}
+	times := map[timer.Millis]bool{}
+	for i := range n {
+		row, err := w.row(fmt.Sprintf("late/%d", i))
+		slot := (row.DueAt - w.clock()) * rate / 1000
+		if err != nil || row.Status != timer.StatusScheduled || slot < 0 || slot >= n || times[slot] {
+			t.Errorf("timer %d: %s, in slot %d, which is taken: %t, %v", i, row.Status, slot, times[slot], err)
+		}
+		times[slot] = true
+	}
+	if row, _ := w.row("early"); row.DueAt != noon+48*timer.Millis(time.Hour/time.Millisecond) {
+		t.Errorf("the timer whose time has not passed is due at %s", row.DueAt)
+	}
+	before, _ := w.row("late/0")
+	w.pages("timers/resume-matching", `"namespace":"default"`)
+	if after, _ := w.row("late/0"); after.DueAt != before.DueAt || after.Revision != before.Revision {
+		t.Error("a second request has changed a resumed timer")
+	}
+}
