@@ -210,6 +210,32 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			[]string{"started order-17 in namespace default: fires 2020-01-01T00:00:00.000Z ("},
 			"",
 		},
+		"pause": {
+			[]string{"timer", "pause", "order-17", "--note", "closed", "--if-generation", "7"},
+			202, aTimer, "timers/pause", `{"ifGeneration":"7","namespace":"default","note":"closed","timerId":"order-17"}`,
+			[]string{"paused order-17 in namespace default, but a delivery may have begun before\n"},
+			"",
+		},
+		"resume": {
+			[]string{"timer", "resume", "order-17", "--overdue", "skip"},
+			200, aTimer, "timers/resume", `{"namespace":"default","overdue":"skip","timerId":"order-17"}`,
+			[]string{"resumed order-17 in namespace default: due 2020-01-01T00:00:30.000Z ("},
+			"",
+		},
+		"pause by filter": {
+			[]string{"timer", "pause", "-n", "shop", "--matching", "--note", "closed", "--yes"},
+			200, `{"matched":3,"applied":2,"late":1,"skipped":1}`, "timers/pause-matching",
+			`{"limit":500,"namespace":"shop","note":"closed"}`,
+			[]string{"2 timers paused (earlier deliveries of 1 may have gone out), 1 skipped that were paused, parked, deleted or changed meanwhile\n"},
+			"",
+		},
+		"resume by filter": {
+			[]string{"timer", "resume", "-n", "shop", "--matching", "--rate", "100", "--start-at", "2030-01-01T00:00:00Z", "--yes"},
+			200, `{"matched":3,"applied":3,"skipped":0}`, "timers/resume-matching",
+			`{"limit":500,"namespace":"shop","resumeRate":100,"startAt":"2030-01-01T00:00:00.000Z"}`,
+			[]string{"3 timers resumed\n"},
+			"",
+		},
 		"retry by filter": {
 			[]string{"timer", "retry", "-n", "shop", "--matching", "--status", "dead", "--at", "2030-01-01T00:00:00Z", "--yes"},
 			200, `{"matched":3,"applied":2,"late":0,"skipped":1}`, "timers/retry-matching",

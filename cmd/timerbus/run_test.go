@@ -34,7 +34,7 @@ func TestUsageErrors(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                                   "want a command: dev, ingest, scheduler, dispatcher, config, doctor, healthcheck, migrate, outbox, backup, restore, receive, timer, namespace, key, shard, bench, version",
 		"frob":                               `"frob" is not a command: want dev, ingest`,
-		"timer":                              "want a command: create, get, update, delete, run-now, retry, list, count, forecast, history, watch, batch-create, batch-delete, reschedule",
+		"timer":                              "want a command: create, get, update, delete, run-now, retry, pause, resume, list, count, forecast, history, watch, batch-create, batch-delete, reschedule",
 		"timer frob":                         `"frob" is not a command: want create`,
 		"timer create":                       "create needs ID",
 		"timer get a --id b":                 `"a" is not accepted: get wants no argument`,
@@ -70,6 +70,7 @@ func TestUsageErrors(t *testing.T) {
 		"timer purge --correlation-id c --yes":                     "purge needs --status dead or --status done",
 		"timer purge --status dead":                                "no terminal to confirm that all timers in namespace default, with status dead are to be purged: add --yes, or --dry-run",
 		"timer purge a --status dead":                              `"a" is not accepted: purge wants no argument`,
+		"timer resume a --rate 5":                                  "--rate selects many timers and requires --matching",
 		"timer reschedule --status parked":                         "reschedule needs --at or --in or --shift-by",
 		"timer reschedule --shift-by 1h":                           "reschedule by filter needs --status",
 		"timer reschedule --shift-by 1h --in 1s --status retrying": "--in and --shift-by exclude each other",

@@ -76,7 +76,8 @@ func (t *timerCommands) orMatching(c *cobra.Command, filter *filterFlags, status
 func (p *program) timerCommand() *cobra.Command {
 	t := &timerCommands{program: p}
 	c := group("timer", "Create, show, change and delete timers",
-		t.create(), t.get(), t.update(), t.delete(), t.runNow(), t.retry(), t.list(), t.count(), t.forecast(), t.history(), t.watch(),
+		t.create(), t.get(), t.update(), t.delete(), t.runNow(), t.retry(), t.pause(), t.resume(),
+		t.list(), t.count(), t.forecast(), t.history(), t.watch(),
 		t.batchCreate(), t.batchDelete(), t.reschedule(), t.purge())
 	t.remote.flags(c)
 	c.PersistentFlags().StringVarP(&t.namespace, "namespace", "n", "default", "namespace")

@@ -45,7 +45,7 @@ command may or may not include timers that are created meanwhile. Finished timer
 		},
 	}
 	c.Flags().StringVar(&ifGeneration, "if-generation", "", "only if the timer still has this generation")
-	return t.orMatching(c, &filter, "scheduled", "retrying", "parked")
+	return t.orMatching(c, &filter, "scheduled", "retrying", "parked", "paused")
 }
 
 func (t *timerCommands) deleteMatching(c *cobra.Command, api *client.Client, filter *filterFlags) error {

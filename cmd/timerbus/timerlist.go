@@ -36,7 +36,7 @@ func (t *timerCommands) list() *cobra.Command {
 			return t.printList(c, api, request, all)
 		},
 	}
-	c.Flags().StringVar(&status, "status", "", "scheduled, retrying, parked, done or dead (default: the first three)")
+	c.Flags().StringVar(&status, "status", "", "scheduled, retrying, parked, paused, done or dead (default: the first four)")
 	c.Flags().StringVar(&correlationID, "correlation-id", "", "only timers with this correlation id")
 	c.Flags().StringVar(&dueFrom, "due-from", "", "only timers due from this time on")
 	c.Flags().StringVar(&dueBefore, "due-before", "", "only timers due before this time")
@@ -44,7 +44,7 @@ func (t *timerCommands) list() *cobra.Command {
 	c.Flags().IntVar(&limit, "limit", 100, "timers on a page, 1 to 1000")
 	c.Flags().StringVar(&cursor, "cursor", "", "continue where an earlier page ended")
 	c.Flags().BoolVar(&all, "all", false, "all pages")
-	completeWith(c, "status", "scheduled", "retrying", "parked", "done", "dead")
+	completeWith(c, "status", "scheduled", "retrying", "parked", "paused", "done", "dead")
 	completeWith(c, "order", "key", "due")
 	return c
 }

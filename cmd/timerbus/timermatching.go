@@ -23,6 +23,7 @@ type filterFlags struct {
 	dueFrom, dueBefore                       string
 	pageSize                                 int
 	dryRun, yes                              bool
+	wholeNamespace                           bool // a filter without a criterion is accepted
 
 	from, before client.Instant // parsed by check
 }
@@ -51,7 +52,7 @@ func (f *filterFlags) given(c *cobra.Command) string {
 
 func (f *filterFlags) check(c *cobra.Command, namespace string) (err error) {
 	f.namespace = namespace
-	if f.status == "" && f.correlationID == "" && f.dueFrom == "" && f.dueBefore == "" {
+	if !f.wholeNamespace && f.status == "" && f.correlationID == "" && f.dueFrom == "" && f.dueBefore == "" {
 		return usagef("%s by filter needs --status, --correlation-id, --due-from or --due-before", c.Name())
 	}
 	if f.pageSize < 1 || f.pageSize > 1000 {
@@ -134,7 +135,11 @@ func (m *change) run(ctx context.Context, api *client.Client) error {
 		return errors.Join(err, e)
 	}
 	if err != nil && total.Cursor != "" {
-		return hintedError{err, "continue with --cursor " + total.Cursor}
+		again := "continue with --cursor " + total.Cursor
+		if !total.StartAt.IsZero() {
+			again += " --start-at " + total.StartAt.Format(time.RFC3339Nano)
+		}
+		return hintedError{err, again}
 	}
 	return err
 }
@@ -249,6 +254,6 @@ attempt 1. The command works page by page: it may or may not include timers that
 	c.Flags().StringVar(&at, "at", "", "when to fire, such as 2030-01-31T09:00:00Z")
 	c.Flags().StringVar(&in, "in", "", "when to fire, from now, such as 15m")
 	c.Flags().StringVar(&shiftBy, "shift-by", "", "duration to add to executeAt, such as 1h; may be negative")
-	filter.add(c, "scheduled", "retrying", "parked")
+	filter.add(c, "scheduled", "retrying", "parked", "paused")
 	return c
 }

@@ -6,11 +6,14 @@ import "context"
 type MatchingTotal struct {
 	Pages int
 	// Matched timers were selected by the filter. Applied counts the timers that were deleted, rescheduled, armed
-	// again or purged, and Late those of them whose earlier delivery may have gone out. Skipped timers were deleted or changed
+	// again, paused, resumed or purged,
+	// and Late those of them whose earlier delivery may have gone out. Skipped timers were deleted or changed
 	// before they could be written, and no longer match.
 	Matched, Applied, Late, Skipped int
 	// Cursor is where to continue: after an error, pass it to the next call.
 	Cursor string
+	// StartAt is when the next timer of a resume with a rate becomes due: after an error, pass it on with Cursor.
+	StartAt Instant
 }
 
 func (t *MatchingTotal) add(p *MatchingPage) {
@@ -69,6 +72,44 @@ func (c *Client) RetryAllMatching(
 		r.Cursor = cursor
 		return c.RetryMatching(ctx, r)
 	})
+}
+
+// PauseMatching pauses the timers on one page of a filter. A page may be sent again: paused timers are skipped.
+func (c *Client) PauseMatching(ctx context.Context, r PauseMatchingRequest) (MatchingPage, error) {
+	return c.matching(ctx, "timers/pause-matching", true, r)
+}
+
+// PauseAllMatching is PauseMatching over all pages, as DeleteAllMatching.
+func (c *Client) PauseAllMatching(
+	ctx context.Context, r PauseMatchingRequest, progress func(MatchingTotal),
+) (MatchingTotal, error) {
+	return walk(r.Cursor, progress, func(cursor string) (MatchingPage, error) {
+		r.Cursor = cursor
+		return c.PauseMatching(ctx, r)
+	})
+}
+
+// ResumeMatching resumes the paused timers on one page of a filter. A page may be sent again: resumed timers keep their times.
+func (c *Client) ResumeMatching(ctx context.Context, r ResumeMatchingRequest) (ResumePage, error) {
+	var page ResumePage
+	_, err := c.call(ctx, "timers/resume-matching", true, r, &page)
+	return page, err
+}
+
+// ResumeAllMatching is ResumeMatching over all pages, as DeleteAllMatching. It keeps ResumeRate over all pages.
+func (c *Client) ResumeAllMatching(
+	ctx context.Context, r ResumeMatchingRequest, progress func(MatchingTotal),
+) (MatchingTotal, error) {
+	total, err := walk(r.Cursor, progress, func(cursor string) (MatchingPage, error) {
+		r.Cursor = cursor
+		p, err := c.ResumeMatching(ctx, r)
+		if err == nil && r.ResumeRate != 0 && !p.NextStartAt.IsZero() {
+			r.StartAt = p.NextStartAt
+		}
+		return MatchingPage{Matched: p.Matched, Applied: p.Applied, Skipped: p.Skipped, NextCursor: p.NextCursor}, err
+	})
+	total.StartAt = r.StartAt
+	return total, err
 }
 
 // PurgeMatching removes the dead or done timers on one page of a filter from history. A page may be sent again, as with

@@ -51,6 +51,9 @@ func TestWalksOverAllPagesOfAFilter(t *testing.T) {
 		"retry-matching": func(c *client.Client, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
 			return c.RetryAllMatching(t.Context(), client.RetryMatchingRequest{}, progress)
 		},
+		"pause-matching": func(c *client.Client, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
+			return c.PauseAllMatching(t.Context(), client.PauseMatchingRequest{}, progress)
+		},
 		"purge-matching": func(c *client.Client, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
 			return c.PurgeAllMatching(t.Context(), client.PurgeMatchingRequest{}, progress)
 		},

@@ -102,6 +102,17 @@ func (c *Client) RunTimerNow(ctx context.Context, r RunTimerRequest) (Written, e
 	return c.write(ctx, "timers/run-now", false, r)
 }
 
+// PauseTimer pauses a timer: it is not delivered until it is resumed. A timer that is paused already is not changed. An *Error
+// with CodeTimerExists means that the timer is parked.
+func (c *Client) PauseTimer(ctx context.Context, r PauseTimerRequest) (Written, error) {
+	return c.write(ctx, "timers/pause", true, r)
+}
+
+// ResumeTimer resumes a paused timer. A timer that is not paused is not changed.
+func (c *Client) ResumeTimer(ctx context.Context, r ResumeTimerRequest) (Written, error) {
+	return c.write(ctx, "timers/resume", true, r)
+}
+
 // RetryTimer arms a dead or parked timer again, or a done one whose payload the namespace has kept, as a new generation. An
 // *Error with CodeTimerExists means that the timer is scheduled or retrying, one with CodeTimerNotFound that it is done without its
 // payload, or unknown.

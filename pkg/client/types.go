@@ -49,6 +49,20 @@ type (
 	RescheduleMatchingRequest = api.RescheduleMatchingRequest
 	// RetryMatchingRequest selects dead or parked timers to arm again.
 	RetryMatchingRequest = api.RetryMatchingRequest
+	// PauseTimerRequest pauses a timer.
+	PauseTimerRequest = api.PauseTimerRequest
+	// ResumeTimerRequest resumes a timer.
+	ResumeTimerRequest = api.ResumeTimerRequest
+	// PauseMatchingRequest selects timers to pause.
+	PauseMatchingRequest = api.PauseMatchingRequest
+	// ResumeMatchingRequest selects paused timers to resume.
+	ResumeMatchingRequest = api.ResumeMatchingRequest
+	// ResumePage is the result for one page of a ResumeMatchingRequest.
+	ResumePage = api.ResumePage
+	// TimerPause says who paused a timer, when and why.
+	TimerPause = api.TimerPause
+	// Overdue selects what a resume does with timers whose time has passed: OverdueDeliver or OverdueSkip.
+	Overdue = api.Overdue
 	// PurgeMatchingRequest selects dead or done timers to remove from history.
 	PurgeMatchingRequest = api.PurgeMatchingRequest
 	// DeleteNamespaceRequest names a namespace to delete.
