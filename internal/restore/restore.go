@@ -103,7 +103,7 @@ func (o *Options) run(ctx context.Context, ns *store.Namespace, present timer.Mi
 		for i := range page.Timers {
 			t := &page.Timers[i]
 			switch {
-			case t.Status == timer.StatusParked: // it is not delivered before a client retries it
+			case t.Status.Held(): // it is not delivered before a client retries or resumes it
 			case t.DueAt >= o.Cutoff:
 				counts.Later++
 			default:

@@ -1675,6 +1675,9 @@ type RateLimited = Error
 // RetryConflict defines model for RetryConflict.
 type RetryConflict = Error
 
+// RunConflict defines model for RunConflict.
+type RunConflict = Error
+
 // TimerExists defines model for TimerExists.
 type TimerExists = Error
 

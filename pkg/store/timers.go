@@ -95,13 +95,14 @@ const (
 // Update applies a patch to a timer and starts a new generation at attempt 1: status scheduled (also for a parked
 // timer), attempts and starts 0. Times computes due_at and plannedAt. All other fields keep their values, for example
 // createdAt and the results of the last attempt. Errors: ErrNotFound, also for finished timers; ErrConflict if
-// IfGeneration is set and the timer has a different generation; ErrInvalid if the patched timer is invalid. In all
-// three cases nothing is written.
+// IfGeneration is set and the timer has a different generation, or if UnlessPaused is set and the timer is paused; ErrInvalid if
+// the patched timer is invalid. In all three cases nothing is written.
 type Update struct {
 	Ref          Ref
 	Revision     timer.Revision
 	Patch        timer.Patch
 	IfGeneration timer.Generation // 0: any
+	UnlessPaused bool
 }
 
 // Times returns due_at and plannedAt after the update of a row. executeAt is the value after the update. If the patch
@@ -143,14 +144,22 @@ type Pause struct {
 }
 
 // Resume makes a paused timer scheduled, or retrying if it has attempts. Its generation is kept. If plannedAt has not passed,
-// due_at becomes plannedAt. Otherwise both become max(now, At), and Skip of the timer becomes Skip. A timer that is not paused is
-// not changed (Kept). Errors: ErrNotFound, also for finished timers; ErrConflict as for Update.
+// due_at becomes plannedAt. Otherwise both become max(now, At), and Skip of the timer becomes Skip. If an earlier resume has set
+// Skip of the timer, it becomes Skip in both cases. A timer that is not paused is not changed (Kept). Errors: ErrNotFound, also for finished timers; ErrConflict as for Update.
 type Resume struct {
 	Ref          Ref
 	Revision     timer.Revision
 	At           timer.Millis
 	Skip         bool
 	IfGeneration timer.Generation // 0: any
+}
+
+// Refuses returns the error if UnlessPaused does not allow the update of a timer, for engines.
+func (u Update) Refuses(t *timer.Timer) error {
+	if u.UnlessPaused && t.Status == timer.StatusPaused {
+		return fmt.Errorf("update timer %s: it is %s: %w", t.UUID, t.Status, ErrConflict)
+	}
+	return nil
 }
 
 func (Put) op()    {}
@@ -187,6 +196,7 @@ func (r Resume) Apply(now timer.Millis, t *timer.Timer) (changed bool) {
 		t.PlannedAt = max(now, r.At)
 		t.Skip = r.Skip
 	}
+	t.Skip = t.Skip && r.Skip
 	t.DueAt = t.PlannedAt
 	t.Revision, t.UpdatedAt = r.Revision, now
 	return true

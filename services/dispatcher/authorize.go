@@ -58,7 +58,7 @@ func (s *Service) checkAgain(d *delivery, began time.Duration, now *timer.Millis
 	at := s.timeForOutcome(d)
 	row, ok := s.readRow(s.life, checkOf(d), false)
 	t := &row.Timer
-	if !ok || !row.Found || t.Generation != d.row.Generation || t.Attempts != d.row.Attempts || t.Status == timer.StatusParked {
+	if !ok || !row.Found || t.Generation != d.row.Generation || t.Attempts != d.row.Attempts || t.Status.Held() {
 		// The write of the postponement misses a row that has changed.
 		why := callback.Verdict{Reason: "the timer could not be checked again"}
 		return &attemptResult{postpone: true, host: admission.Untried, Verdict: why}

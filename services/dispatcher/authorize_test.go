@@ -273,17 +273,20 @@ func TestI7_ATimerThatChangesDuringATokenRequestIsNotDelivered(t *testing.T) {
 				calls = []string{"Bearer t1"}
 			}
 			w.put("deleted", 0, nil)
+			w.put("paused", 0, nil)
 			w.put("expired", 0, func(s *timer.Spec) { s.ExpireAfter = 3 * time.Second })
 			w.put("replaced", 0, nil)
 			kept := w.put("kept", 0, nil)
 			w.pass(time.Second)
 			w.write(store.Delete{Ref: w.ref("deleted")})
+			w.write(store.Pause{Ref: w.ref("paused"), Revision: w.revisions.Next()})
 			w.put("replaced", time.Hour, nil)
 			w.pass(time.Minute)
-			for _, id := range []string{"deleted", "expired", "replaced"} {
+			for _, id := range []string{"deleted", "paused", "expired", "replaced"} {
 				i.wantSent(t, id, calls...)
 			}
 			w.wantStatus("replaced", timer.StatusScheduled)
+			w.wantStatus("paused", timer.StatusPaused)
 			if got := w.wantStatus("expired", timer.StatusDead); !strings.HasPrefix(got.LastError, timer.ExpiredError) {
 				t.Errorf("expired: %s", got.LastError)
 			}

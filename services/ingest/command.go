@@ -26,6 +26,7 @@ type command struct {
 	spec         timer.Spec       // create
 	onConflict   store.OnConflict // create
 	patch        timer.Patch      // update
+	unlessPaused bool             // update
 	pause        store.Pause      // pause: who and why
 	resume       store.Resume     // resume: when, and whether to deliver
 	ifGeneration timer.Generation // all except create; 0: any
@@ -270,7 +271,7 @@ func (c *command) op(revision timer.Revision) store.Op {
 			Spec: c.spec, OnConflict: c.onConflict,
 		}
 	case event.VerbUpdate:
-		return store.Update{Ref: c.ref, Revision: revision, Patch: c.patch, IfGeneration: c.ifGeneration}
+		return store.Update{Ref: c.ref, Revision: revision, Patch: c.patch, IfGeneration: c.ifGeneration, UnlessPaused: c.unlessPaused}
 	case verbPause:
 		p := c.pause
 		p.Ref, p.Revision, p.IfGeneration = c.ref, revision, c.ifGeneration

@@ -126,7 +126,10 @@ func (h *handler) count(ctx context.Context, now timer.Millis, q *store.ListQuer
 		if err := keys(0); err != nil {
 			return err
 		}
-		return rows(timer.StatusParked, add)
+		if err := rows(timer.StatusParked, add); err != nil {
+			return err
+		}
+		return rows(timer.StatusPaused, add)
 	case timer.StatusScheduled:
 		retrying := 0
 		if err := rows(timer.StatusRetrying, func(n int) { retrying += n }); err != nil {

@@ -64,8 +64,12 @@ func TestCounts(t *testing.T) {
 	w.finish(&ns, "t-04", store.FinishRetry)
 	w.finish(&ns, "t-05", store.FinishParked)
 	w.finish(&ns, "t-06", store.FinishDone)
+	for _, id := range []string{"t-07", "t-08"} {
+		w.post("timers/pause", fmt.Sprintf(`{"id":%q}`, id)).must(t, http.StatusOK)
+	}
 	for body, want := range map[string]float64{
-		`{}`: 11, `{"status":"scheduled"}`: 8, `{"status":"retrying"}`: 2, `{"status":"parked"}`: 1, `{"status":"done"}`: 1, `{"status":"dead"}`: 0,
+		`{}`: 11, `{"status":"scheduled"}`: 6, `{"status":"retrying"}`: 2, `{"status":"parked"}`: 1, `{"status":"done"}`: 1, `{"status":"dead"}`: 0,
+		`{"status":"paused"}`: 2, `{"status":"paused","dueBefore":"2030-03-17T18:46:48Z"}`: 1,
 		`{"dueFrom":"2030-03-17T18:46:43Z"}`: 8, `{"dueFrom":"2030-03-17T18:46:43Z","dueBefore":"2030-03-17T18:46:46Z"}`: 3,
 		`{"status":"scheduled","dueBefore":"2030-03-17T18:46:44Z"}`: 3,
 	} {
@@ -93,6 +97,11 @@ func TestForecast(t *testing.T) {
 	f = forecast(`{"to":"2030-03-17T18:46:50Z","bucket":"1h"}`)
 	if !slices.Equal(f.Counts, []int64{0, 10}) || !f.From.Equal(noon.Time()) {
 		t.Errorf("forecast from now: %+v", f)
+	}
+	w.post("timers/pause", `{"id":"t-03"}`).must(t, http.StatusOK)
+	f = forecast(`{"from":"2030-03-17T18:46:41Z","to":"2030-03-17T18:46:51.500Z","bucket":"4s"}`)
+	if !slices.Equal(f.Counts, []int64{3, 4, 3}) {
+		t.Errorf("forecast with a paused timer: %+v", f)
 	}
 	for body, want := range map[string]string{
 		`{"from":"1969-12-31T23:00:00Z","to":"1970-01-01T00:00:00Z","bucket":"1h"}`: `to: "1970-01-01T00:00:00.000Z" is not accepted: want a time after 1970-01-01T00:00:00Z`,

@@ -92,6 +92,10 @@ func TestDeleteNamespace(t *testing.T) {
 		"timers/update":              `{"namespace":"shop","id":"pending","executeIn":"2h"}`,
 		"timers/retry":               `{"namespace":"shop","id":"unpublished"}`,
 		"timers/run-now":             `{"namespace":"shop","id":"unpublished"}`,
+		"timers/pause":               `{"namespace":"shop","id":"pending"}`,
+		"timers/resume":              `{"namespace":"shop","id":"pending"}`,
+		"timers/pause-matching":      `{"namespace":"shop"}`,
+		"timers/resume-matching":     `{"namespace":"shop"}`,
 		"timers/retry-matching":      `{"namespace":"shop","status":"dead"}`,
 		"timers/reschedule-matching": `{"namespace":"shop","status":"parked","executeIn":"1h"}`,
 		"namespaces/update":          `{"name":"shop","settings":{"historyRetention":"2h"}}`,
@@ -175,6 +179,7 @@ func TestDeleteNamespaceInPages(t *testing.T) {
 	for i := range n {
 		w.post("timers/create", fmt.Sprintf(`{"namespace":"shop","id":"%d","executeIn":"1h"}`, i)).must(t, http.StatusOK)
 	}
+	w.post("timers/pause-matching", `{"namespace":"shop","limit":700}`).must(t, http.StatusOK)
 	for _, want := range []float64{500, 500, 200, 0} {
 		w.wantDeletion("a page", `{"name":"shop"}`, map[string]any{"pendingDeleted": want, "deleted": false})
 	}

@@ -28,6 +28,9 @@ func (s *Service) interpret(c *command, w *store.Written, after timer.Millis) (o
 		return outcome{}, timerExists(&w.Timer)
 	case errors.Is(err, store.ErrConflict) && c.verb == verbPause && w.Timer.Status == timer.StatusParked:
 		return outcome{}, timerParked(&w.Timer)
+	case errors.Is(err, store.ErrConflict) && c.unlessPaused && w.Timer.Status == timer.StatusPaused &&
+		(c.ifGeneration == 0 || c.ifGeneration == w.Timer.Generation):
+		return outcome{}, timerPaused(&w.Timer)
 	case errors.Is(err, store.ErrConflict):
 		return outcome{}, generationConflict(&w.Timer, c.ifGeneration)
 	default:

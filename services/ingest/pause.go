@@ -142,6 +142,13 @@ func resumeTimes(found []timer.Timer, now, start timer.Millis, rate int) (at map
 	return at, end
 }
 
+func timerPaused(t *timer.Timer) *refusal {
+	return &refusal{
+		status: http.StatusConflict, code: api.ErrorCodeTimerExists, details: presentState(t),
+		message: fmt.Sprintf("timer %q in namespace %q has status %s; resume it before it is run", t.ID, t.Namespace, t.Status),
+	}
+}
+
 func timerParked(t *timer.Timer) *refusal {
 	return &refusal{
 		status: http.StatusConflict, code: api.ErrorCodeTimerExists, details: presentState(t),

@@ -111,3 +111,31 @@ func TestI20ResumeRate(t *testing.T) {
 		t.Error("a second request has changed a resumed timer")
 	}
 }
+
+// TestRequestsThatPausedTimersRefuse: a timer that is held cannot be run or retried, and says why.
+func TestRequestsThatPausedTimersRefuse(t *testing.T) {
+	w := newWorld(t)
+	w.post("timers/create", `{"id":"a","executeIn":"1h"}`).must(t, http.StatusOK)
+	generation := w.post("timers/pause", `{"id":"a"}`).must(t, http.StatusOK).field("generation")
+	before, _ := w.row("a")
+	for path, want := range map[string]string{
+		"timers/run-now": `timer "a" in namespace "default" has status paused; resume it before it is run`,
+		"timers/retry":   `timer "a" in namespace "default" has status paused; only finished and parked timers can be retried`,
+	} {
+		r := w.post(path, fmt.Sprintf(`{"id":"a","ifGeneration":%q}`, generation)).must(t, http.StatusConflict)
+		if r.field("error") != "TIMER_EXISTS" || r.field("message") != want || r.field("details", "status") != "paused" {
+			t.Errorf("%s: %s", path, r.text)
+		}
+		r = w.post(path, `{"id":"a","ifGeneration":"7"}`).must(t, http.StatusConflict)
+		if r.field("error") != "GENERATION_CONFLICT" {
+			t.Errorf("%s of another generation: %s", path, r.text)
+		}
+	}
+	if after, _ := w.row("a"); after.Revision != before.Revision {
+		t.Error("a refused request has changed the timer")
+	}
+	r := w.post("timers/list", `{"order":"due","status":"paused"}`).must(t, http.StatusBadRequest)
+	if r.field("details", "field") != "status" {
+		t.Errorf("list in due order: %s", r.text)
+	}
+}

@@ -37,7 +37,7 @@ func (h *handler) DeleteTimer(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// RunTimerNow implements api.ServerInterface. It is an update of executeAt.
+// RunTimerNow implements api.ServerInterface. It is an update of executeAt, which a paused timer refuses: it would not run.
 func (h *handler) RunTimerNow(w http.ResponseWriter, r *http.Request) {
 	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		b, err := decode.ReadDelete(body) // a body with the same fields
@@ -47,7 +47,7 @@ func (h *handler) RunTimerNow(w http.ResponseWriter, r *http.Request) {
 		if err := from.requireCertain(); err != nil {
 			return answer{}, err
 		}
-		c := command{verb: event.VerbUpdate, ifGeneration: b.IfGeneration}
+		c := command{verb: event.VerbUpdate, ifGeneration: b.IfGeneration, unlessPaused: true}
 		c.patch = timer.Patch{ExecuteAt: &from.received, Window: new(time.Duration(0))}
 		if err := h.resolveTimer(ctx, &c, b.Selection, from); err != nil {
 			return answer{}, err

@@ -146,6 +146,9 @@ func (s *Slot) update(now timer.Millis, op *store.Update) store.Written {
 		return *refused
 	}
 	t := s.Is.Timer
+	if err := op.Refuses(&t); err != nil {
+		return store.Written{Timer: clone(&t), Err: err}
+	}
 	spec, err := op.Patch.Apply(t.Spec)
 	if err != nil {
 		return store.Written{Err: fmt.Errorf("update timer %s: %w: %w", op.Ref.UUID, store.ErrInvalid, err)}

@@ -106,6 +106,9 @@ func (db *Database) update(now timer.Millis, op store.Update) store.Written {
 		return *refused
 	}
 	t := old.timer
+	if err := op.Refuses(&t); err != nil {
+		return store.Written{Timer: clone(t), Err: err}
+	}
 	spec, err := op.Patch.Apply(t.Spec)
 	if err != nil {
 		return store.Written{Err: fmt.Errorf("update timer %s: %w: %w", op.Ref.UUID, store.ErrInvalid, err)}

@@ -171,7 +171,7 @@ func (l *lockstep) anyOp() store.Op {
 			OnConflict: pick(l, store.Replace, store.Keep, store.Fail),
 		}
 	case l.chance(45):
-		return store.Update{Ref: ref, Revision: l.revision(ref), Patch: l.anyPatch(), IfGeneration: l.ifGeneration(ref)}
+		return store.Update{Ref: ref, Revision: l.revision(ref), Patch: l.anyPatch(), IfGeneration: l.ifGeneration(ref), UnlessPaused: l.chance(20)}
 	case l.chance(35):
 		return store.Pause{
 			Ref: ref, Revision: l.revision(ref), By: pick(l, "", "ops"), Note: pick(l, "", pauseNote), IfGeneration: l.ifGeneration(ref),

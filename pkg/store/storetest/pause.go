@@ -12,6 +12,9 @@ func pauseTests() []test {
 		{"I20_NothingButAResumeEndsAPause", pauseStays},
 		{"I20_AResumedTimerIsReadAtItsTime", resumeReturns},
 		{"I20_AnOverdueTimerIsDueWhenTheResumeSays", resumeOverdue},
+		{"I20_TheLastResumeSaysWhetherATimerIsSkipped", resumeSkips},
+		{"I20_TheFollowUpOfAPausedTimerIsWritten", pauseFollowUp},
+		{"Pause/DueKeysLeaveOutPausedTimers", pauseDueKeys},
 		{"Pause/OnlyTheAskedGenerationOfALiveTimer", pauseRefused},
 		{"Pause/ListsTellPausedFromParked", pauseLists},
 		{"Pause/CountsTellPausedFromParked", pauseCounts},
@@ -121,6 +124,10 @@ func pauseStays(w *world) {
 	if out.Timer.DueAt != at || out.Timer.PlannedAt != at {
 		w.t.Errorf("due at %s, planned for %s, want %s", out.Timer.DueAt, out.Timer.PlannedAt, at)
 	}
+	refused := w.write(store.Update{Ref: w.ref("a"), Revision: w.next(), Patch: timer.Patch{ExecuteAt: &w.now}, UnlessPaused: true})
+	w.wantErr(refused.Err, store.ErrConflict, "update that a paused timer refuses")
+	w.equal("the state found", refused.Timer, out.Timer)
+	w.wantRow(w.ref("a"), &out.Timer)
 	check("update of the URL", w.write(store.Update{
 		Ref: w.ref("a"), Revision: w.next(), Patch: timer.Patch{CallbackURL: new("https://example.com/other")},
 	}))
@@ -259,4 +266,73 @@ func pauseCounts(w *world) {
 	if counts.Paused != 2 || counts.Parked != 1 || counts.Pending != 2 {
 		w.t.Errorf("%+v, want 2 paused, 1 parked, 2 pending", counts)
 	}
+}
+
+// resumeSkips: a timer that a resume skips is paused and resumed again before it has ended.
+func resumeSkips(w *world) {
+	for _, skip := range []bool{false, true} {
+		w.put("a", w.now)
+		w.pause("a")
+		w.now += second
+		w.mustWrite(store.Resume{Ref: w.ref("a"), Revision: w.next(), At: w.now + minute, Skip: true})
+		if paused := w.pause("a"); !paused.Skip {
+			w.t.Error("a pause forgets Skip")
+		}
+		resumed := w.mustWrite(store.Resume{Ref: w.ref("a"), Revision: w.next(), At: w.now, Skip: skip}).Timer
+		if resumed.Skip != skip || resumed.DueAt != w.now+minute {
+			w.t.Errorf("skip %t, due at %s, want %t, %s", resumed.Skip, resumed.DueAt, skip, w.now+minute)
+		}
+		w.wantRow(w.ref("a"), &resumed)
+	}
+}
+
+// pauseFollowUp: the success of a callback that was running when its timer was paused.
+func pauseFollowUp(w *world) {
+	for _, kind := range []store.FinishKind{store.FinishDone, store.FinishDead} {
+		t := w.put("a", w.now)
+		w.pause("a")
+		f := w.finishOp(&t, kind)
+		f.If, f.FollowUp = store.Guard{Generation: t.Generation}, w.followUp(&t, f.Ref.UUID.String())
+		w.check(w.finish(f), "finish")
+		w.wantNoRow(f.Ref)
+		next, found := w.row(f.FollowUp.Ref)
+		if !found || next.Status != timer.StatusScheduled || next.Pause != nil {
+			w.t.Fatalf("the follow-up of a paused timer: found %t, %+v", found, next)
+		}
+		w.wantRead(&next, true)
+		w.mustWrite(store.Delete{Ref: f.FollowUp.Ref})
+	}
+}
+
+// pauseDueKeys: keys, and with them lists in due order, counts and forecasts, contain the timers that schedulers read.
+func pauseDueKeys(w *world) {
+	for i, id := range []string{"a", "b", "c"} {
+		w.put(id, w.now+timer.Millis(i)*minute)
+	}
+	want := func(what string, want ...string) {
+		w.t.Helper()
+		listed := []string{}
+		for _, t := range w.list(store.ListQuery{InDueOrder: true, Limit: 2}) {
+			listed = append(listed, t.ID)
+		}
+		w.equal("list in due order "+what, listed, want)
+		uuids := []timer.UUID{}
+		for _, id := range want {
+			uuids = append(uuids, w.ref(id).UUID)
+		}
+		got := []timer.UUID{}
+		for _, k := range w.dueKeys(store.DueKeysQuery{After: store.MinKey(), Limit: 2}) {
+			got = append(got, k.UUID)
+		}
+		w.equal("keys "+what, got, uuids)
+	}
+	want("before", "a", "b", "c")
+	w.pause("a")
+	w.pause("b")
+	want("of paused timers", "c")
+	w.now += second
+	for _, id := range []string{"a", "b"} { // only a is overdue
+		w.mustWrite(store.Resume{Ref: w.ref(id), Revision: w.next(), At: w.now + hour})
+	}
+	want("after the resume", "b", "c", "a")
 }
