@@ -12,6 +12,8 @@ const (
 	TypeCreate = "timerbus.timer.create"
 	TypeUpdate = "timerbus.timer.update"
 	TypeDelete = "timerbus.timer.delete"
+	TypePause  = "timerbus.timer.pause"
+	TypeResume = "timerbus.timer.resume"
 
 	TypeFired   = "timerbus.timer.fired"
 	TypeResult  = "timerbus.timer.result"

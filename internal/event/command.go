@@ -2,6 +2,7 @@ package event
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -13,14 +14,23 @@ const (
 	VerbCreate Verb = "create"
 	VerbUpdate Verb = "update"
 	VerbDelete Verb = "delete"
+	VerbPause  Verb = "pause"
+	VerbResume Verb = "resume"
 )
+
+// verbs are those of the types of commands.
+var verbs = map[string]Verb{
+	TypeCreate: VerbCreate, TypeUpdate: VerbUpdate, TypeDelete: VerbDelete, TypePause: VerbPause, TypeResume: VerbResume,
+}
 
 // Command is a command on the public topic. Its data is the body of the HTTP request of the same name. Ingest decodes
 // it with the same strictness.
 type Command struct {
 	// ID is the CloudEvents id, which the answer repeats.
-	ID            string
-	Verb          Verb
+	ID   string
+	Verb Verb
+	// Source is the CloudEvents source, which names the sender.
+	Source        string
 	CorrelationID string
 	Trace         Trace
 	Data          json.RawMessage
@@ -30,18 +40,9 @@ type Command struct {
 // (most importantly ID, for the answer); the other fields are empty.
 func ParseCommand(headers map[string]string, body []byte) (Command, error) {
 	e, err := Decode(headers, body)
-	c := Command{ID: e.ID, CorrelationID: e.CorrelationID, Trace: e.Trace, Data: e.Data}
-	switch e.Type {
-	case TypeCreate:
-		c.Verb = VerbCreate
-	case TypeUpdate:
-		c.Verb = VerbUpdate
-	case TypeDelete:
-		c.Verb = VerbDelete
-	default:
-		if err == nil {
-			err = timer.Invalid("type", e.Type, TypeCreate+", "+TypeUpdate+" or "+TypeDelete)
-		}
+	c := Command{ID: e.ID, Verb: verbs[e.Type], Source: e.Source, CorrelationID: e.CorrelationID, Trace: e.Trace, Data: e.Data}
+	if c.Verb == "" && err == nil {
+		err = timer.Invalid("type", e.Type, strings.Join([]string{TypeCreate, TypeUpdate, TypeDelete, TypePause}, ", ")+" or "+TypeResume)
 	}
 	return c, err
 }
@@ -57,7 +58,7 @@ type Answer struct {
 	TimerID   string `json:"timerId,omitempty"`
 	// Earlier means that the command was a replay; Timer is then the present state.
 	Earlier bool `json:"appliedEarlier,omitempty"`
-	// InTime is false if the old delivery may have gone out before this update, replace or delete. It is absent in
+	// InTime is false if the old delivery may have gone out before this update, replace, delete or pause. It is absent in
 	// answers to refused commands.
 	InTime bool `json:"inTime"`
 	// Timer is the timer as in the HTTP API's answer; absent after a delete.

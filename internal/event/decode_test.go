@@ -125,6 +125,7 @@ func TestParseCommandKeepsTheIDOfARefusedCommand(t *testing.T) {
 func TestParseCommandVerbs(t *testing.T) {
 	for verb, eventType := range map[event.Verb]string{
 		event.VerbCreate: event.TypeCreate, event.VerbUpdate: event.TypeUpdate, event.VerbDelete: event.TypeDelete,
+		event.VerbPause: event.TypePause, event.VerbResume: event.TypeResume,
 	} {
 		body := strings.Replace(minimal, event.TypeDelete, eventType, 1)
 		c, err := event.ParseCommand(nil, []byte(body))

@@ -127,6 +127,8 @@ func events(t *testing.T) map[string]event.CloudEvent {
 		"update-topic": command(event.TypeUpdate, "c-5",
 			`{"namespace":"default","timerId":"order-17","topic":"orders.reminders","key":null}`),
 		"delete":           command(event.TypeDelete, "c-3", `{"namespace":"default","timerId":"order-17"}`),
+		"pause":            command(event.TypePause, "c-8", `{"namespace":"default","timerId":"order-17","note":"the shop is closed"}`),
+		"resume":           command(event.TypeResume, "c-9", `{"namespace":"default","timerId":"order-17","overdue":"skip"}`),
 		"fired":            must(event.Fired(source, sample(), at+3)),
 		"fired-plain":      must(event.Fired(source, plain, at+3)),
 		"result-done":      must(event.ResultOf(source, plain, &done)),

@@ -27,6 +27,7 @@ import (
 func dataSchemas() map[string]string {
 	return map[string]string{
 		event.TypeCreate: "create", event.TypeUpdate: "update", event.TypeDelete: "delete",
+		event.TypePause: "pause", event.TypeResume: "resume",
 		event.TypeFired: "delivery", event.TypeResult: "result",
 		event.TypeDead: "notice", event.TypeParked: "notice",
 		event.TypeApplied: "answer", event.TypeRefused: "answer",
@@ -142,6 +143,8 @@ func TestSchemasRefuse(t *testing.T) {
 		},
 		"update":            {`{"namespace":"a"}`, `{"namespace":"a","id":"b","executeAt":null}`, `{"namespace":"a","id":"b","onConflict":"keep"}`},
 		"delete":            {`{"namespace":"a"}`, `{"namespace":"a","id":"b","payload":1}`},
+		"pause":             {`{"namespace":"a"}`, `{"namespace":"a","id":"b","note":1}`, `{"namespace":"a","id":"b","note":"` + strings.Repeat("x", timer.MaxPauseNote+1) + `"}`},
+		"resume":            {`{"namespace":"a"}`, `{"namespace":"a","id":"b","overdue":"drop"}`, `{"namespace":"a","id":"b","note":"n"}`},
 		"delivery":          {`{"namespace":"a"}`},
 		"callback-response": {`[]`, `{"ok":"yes"}`, `{"nextExecuteAt":"soon"}`},
 		"result":            {`{"outcome":"failed"}`},
@@ -171,7 +174,7 @@ func TestDurationPatternFollowsTheParser(t *testing.T) {
 
 func TestExamplesFollowTheirSchemas(t *testing.T) {
 	c := newCompiler(t)
-	for _, name := range []string{"create", "update", "delete", "callback-response"} {
+	for _, name := range []string{"create", "update", "delete", "pause", "resume", "callback-response"} {
 		s := c.schema(t, name)
 		if len(s.Examples) == 0 {
 			t.Errorf("%s has no examples", name)
@@ -197,6 +200,7 @@ func TestCommandsAreTheRequestsOfTheHTTPAPI(t *testing.T) {
 	}
 	for ours, theirs := range map[string]string{
 		"create": "CreateTimerRequest", "update": "UpdateTimerRequest", "delete": "DeleteTimerRequest",
+		"pause": "PauseTimerRequest", "resume": "ResumeTimerRequest",
 	} {
 		request, _ := resolve(doc, "/components/schemas/"+theirs+"/properties").(map[string]any)
 		want := slices.Sorted(maps.Keys(request))

@@ -1507,7 +1507,8 @@ type TimerPause struct {
 	// Example: 2030-01-31T09:00:00.000Z
 	At Instant `json:"at"`
 
-	// By The name of the caller, for example of an API key. Absent if callers are not authenticated.
+	// By The name of the caller, for example of an API key; the `source` of a topic command; or `outbox`. Absent if callers are
+	// not authenticated.
 	By   string `json:"by,omitempty,omitzero"`
 	Note string `json:"note,omitempty,omitzero"`
 }

@@ -13,7 +13,8 @@ const MaxPauseNote = 1024
 
 // Pause says who paused a timer, when and why. It is not changed after it was made.
 type Pause struct {
-	// By is the name of the caller, for example of an API key. It is empty if callers are not authenticated.
+	// By is the name of the caller, for example of an API key; the source of a topic command; or "outbox". It is empty if callers are
+	// not authenticated.
 	By   string
 	Note string
 	At   Millis

@@ -95,6 +95,7 @@ func (t *session) read(it *item) error {
 			from = t.receivedNow()
 		}
 		from.caller = access.Anyone() // the bus decides who may publish, and the user's database who may insert rows
+		from.source = it.event.Source
 		from.correlationID, from.trace = it.event.CorrelationID, tracing.Of(it.traced, it.event.Trace)
 		it.command, err = t.prepare(ctx, it.event.Verb, it.event.Data, from)
 		tracing.SetTimer(it.traced, it.command.namespace.Name, it.command.id)

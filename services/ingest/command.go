@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/quota"
 )
 
-// command is one create, update or delete, from HTTP, the command topic or an outbox. The store's operation of a create or an update
+// command is one create, update, delete, pause or resume, from HTTP, the command topic or an outbox. The store's operation of a create or an update
 // also needs a revision, which op adds.
 type command struct {
 	verb      event.Verb
@@ -37,6 +38,8 @@ type origin struct {
 	// caller sent it, and may do what its rights allow.
 	caller access.Caller
 	// received is the time from which executeIn counts. uncertain means that the clock was uncertain then (I8).
+	// source is the CloudEvents source of a topic command, or "outbox".
+	source string
 	received  timer.Millis
 	uncertain bool
 	// correlationID is used for a create without one in its body.
@@ -50,6 +53,14 @@ type origin struct {
 func (s *Service) receivedNow() origin {
 	now, certain := s.cfg.StoreClock.Certain(s.cfg.Clock)
 	return origin{received: now, uncertain: !certain}
+}
+
+// by returns the name of who sent the command, for the pause of a timer. It is empty if that is unknown.
+func (o *origin) by() string {
+	if o.source == "" && o.caller.Name == access.Anyone().Name {
+		return ""
+	}
+	return cmp.Or(o.source, o.caller.Name)
 }
 
 // requireCertain returns errClock if received is uncertain, because no due time may be computed from it.
@@ -108,6 +119,18 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 			return c, err
 		}
 		return s.prepareDelete(ctx, &b, from)
+	case event.VerbPause:
+		b, err := decode.ReadPause(body)
+		if err != nil {
+			return c, err
+		}
+		return s.preparePause(ctx, &b, from)
+	case event.VerbResume:
+		b, err := decode.ReadResume(body)
+		if err != nil {
+			return c, err
+		}
+		return s.prepareResume(ctx, &b, from)
 	default:
 		return c, fmt.Errorf("prepare: unknown verb %q", verb)
 	}
@@ -272,11 +295,11 @@ func (c *command) op(revision timer.Revision) store.Op {
 		}
 	case event.VerbUpdate:
 		return store.Update{Ref: c.ref, Revision: revision, Patch: c.patch, IfGeneration: c.ifGeneration, UnlessPaused: c.unlessPaused}
-	case verbPause:
+	case event.VerbPause:
 		p := c.pause
 		p.Ref, p.Revision, p.IfGeneration = c.ref, revision, c.ifGeneration
 		return p
-	case verbResume:
+	case event.VerbResume:
 		r := c.resume
 		r.Ref, r.Revision, r.IfGeneration = c.ref, revision, c.ifGeneration
 		return r

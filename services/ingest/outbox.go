@@ -287,15 +287,16 @@ func (s *Service) outboxSource(id string) source {
 		name: "outbox/" + id, shown: "the outbox", place: place, answered: s.metrics.outboxRows,
 		parse: func(d *bus.Delivery) (event.Command, error) {
 			c := event.Command{
-				ID: place(d), Verb: event.Verb(d.Headers[outboxVerb]), Data: d.Body, Trace: event.TraceOf(d.Headers[outboxTrace], ""),
+				ID: place(d), Verb: event.Verb(d.Headers[outboxVerb]), Source: "outbox", Data: d.Body,
+				Trace: event.TraceOf(d.Headers[outboxTrace], ""),
 			}
 			switch c.Verb {
-			case event.VerbCreate, event.VerbUpdate, event.VerbDelete:
+			case event.VerbCreate, event.VerbUpdate, event.VerbDelete, event.VerbPause, event.VerbResume:
 				return c, nil
 			default:
 				unknown := c.Verb
 				c.Verb = ""
-				return c, timer.Invalid("verb", string(unknown), "create, update or delete")
+				return c, timer.Invalid("verb", string(unknown), "create, update, delete, pause or resume")
 			}
 		},
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/timerbus/timerbus/internal/outbox"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/ingest"
 )
 
@@ -188,6 +189,10 @@ func TestOutboxAppliesRowsInOrder(t *testing.T) {
 		o.insert(2, "update", `{"id":"a","payload":2}`)
 		o.insert(3, "create", `{"id":"b","executeIn":"1h"}`)
 		o.insert(4, "delete", `{"id":"b"}`)
+		o.insert(5, "create", `{"id":"p","executeIn":"1h"}`)
+		o.insert(6, "pause", `{"id":"p","note":"n"}`)
+		o.insert(7, "pause", `{"id":"a"}`)
+		o.insert(8, "resume", `{"id":"a"}`)
 		w := newWorld(t, withOutbox(o), func(c *ingest.Config) { c.BatchOps = 3 })
 		results := w.listen(bus.Results)
 		o.wantEmpty(t)
@@ -197,16 +202,22 @@ func TestOutboxAppliesRowsInOrder(t *testing.T) {
 		if _, err := w.row("b"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("the deleted timer: %v", err)
 		}
+		if row, err := w.row("a"); err != nil || row.Status != timer.StatusScheduled {
+			t.Errorf("the resumed timer: %s, %v", row.Status, err)
+		}
+		if row, err := w.row("p"); err != nil || row.Pause == nil || row.Pause.By != "outbox" || row.Pause.Note != "n" {
+			t.Errorf("the paused timer: %+v, %v", row.Pause, err)
+		}
 		// The tap came later than the first answers, or not.
-		o.insert(5, "create", `{"id":"c","executeIn":"1h"}`)
+		o.insert(9, "create", `{"id":"c","executeIn":"1h"}`)
 		o.wantEmpty(t)
-		for a := results.next(t); a.CommandID != "outbox/id/5"; a = results.next(t) {
+		for a := results.next(t); a.CommandID != "outbox/id/9"; a = results.next(t) {
 			if !strings.HasPrefix(a.CommandID, "outbox/id/") || !a.InTime || a.Earlier {
 				t.Errorf("answer %s", a.event.Data)
 			}
 		}
-		if n := w.counter("timerbus_ingest_outbox_rows_total", "applied"); n != 5 {
-			t.Errorf("%v rows counted, want 5", n)
+		if n := w.counter("timerbus_ingest_outbox_rows_total", "applied"); n != 9 {
+			t.Errorf("%v rows counted, want 9", n)
 		}
 		if n := w.counter("timerbus_ingest_commands_total", "applied"); n != 0 {
 			t.Errorf("%v topic commands counted, want 0", n)
@@ -258,7 +269,7 @@ func TestOutboxRefusesRows(t *testing.T) {
 			verb, body, code, text string
 			at                     time.Time
 		}{
-			{verb: "merge", body: `{"id":"a"}`, code: "INVALID_INPUT", text: `verb: "merge" is not accepted: want create, update or delete`},
+			{verb: "merge", body: `{"id":"a"}`, code: "INVALID_INPUT", text: `verb: "merge" is not accepted: want create, update, delete, pause or resume`},
 			{verb: "", body: `{"id":"a"}`, code: "INVALID_INPUT", text: "verb: "},
 			{verb: "create", body: `nonsense`, code: "INVALID_INPUT", text: "body: "},
 			{verb: "create", body: `[]`, code: "INVALID_INPUT", text: "body: "},

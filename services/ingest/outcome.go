@@ -26,7 +26,7 @@ func (s *Service) interpret(c *command, w *store.Written, after timer.Millis) (o
 		return outcome{}, timerNotFound(c.namespace.Name, c.id)
 	case errors.Is(err, store.ErrExists):
 		return outcome{}, timerExists(&w.Timer)
-	case errors.Is(err, store.ErrConflict) && c.verb == verbPause && w.Timer.Status == timer.StatusParked:
+	case errors.Is(err, store.ErrConflict) && c.verb == event.VerbPause && w.Timer.Status == timer.StatusParked:
 		return outcome{}, timerParked(&w.Timer)
 	case errors.Is(err, store.ErrConflict) && c.unlessPaused && w.Timer.Status == timer.StatusPaused &&
 		(c.ifGeneration == 0 || c.ifGeneration == w.Timer.Generation):
@@ -37,10 +37,10 @@ func (s *Service) interpret(c *command, w *store.Written, after timer.Millis) (o
 		return outcome{}, err
 	}
 	o := outcome{timer: w.Timer, inTime: w.Prior == nil || s.notStarted(after, w.Prior)}
-	if c.verb == verbPause {
+	if c.verb == event.VerbPause {
 		o.inTime = s.notStarted(after, &w.Timer) // also if it was paused before
 	}
-	if c.verb == verbResume {
+	if c.verb == event.VerbResume {
 		o.inTime = true // a paused timer has no delivery that a resume could prevent
 	}
 	return o, nil

@@ -17,26 +17,16 @@ import (
 
 // A pause and a resume are writes of rows, like an update, and have the same guarantee (I7, I20).
 
-// These verbs exist over HTTP only.
-const (
-	verbPause  event.Verb = "pause"
-	verbResume event.Verb = "resume"
-)
-
 // PauseTimer implements api.ServerInterface.
 func (h *handler) PauseTimer(w http.ResponseWriter, r *http.Request) {
 	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
-		b, err := decode.ReadPause(body)
+		c, err := h.prepare(ctx, event.VerbPause, body, from)
 		if err != nil {
-			return answer{}, err
-		}
-		c := command{verb: verbPause, ifGeneration: b.IfGeneration, pause: store.Pause{By: from.caller.Name, Note: b.Note}}
-		if err := h.resolveTimer(ctx, &c, b.Selection, from); err != nil {
 			return answer{}, err
 		}
 		a, err := h.commit(ctx, &c, len(body))
 		if err == nil {
-			h.audit(from, "timer paused", "namespace", c.namespace.Name, "timer", c.id, "note", b.Note)
+			h.audit(from, "timer paused", "namespace", c.namespace.Name, "timer", c.id, "note", c.pause.Note)
 		}
 		return a, err
 	})
@@ -45,23 +35,29 @@ func (h *handler) PauseTimer(w http.ResponseWriter, r *http.Request) {
 // ResumeTimer implements api.ServerInterface.
 func (h *handler) ResumeTimer(w http.ResponseWriter, r *http.Request) {
 	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
-		b, err := decode.ReadResume(body)
+		c, err := h.prepare(ctx, event.VerbResume, body, from)
 		if err != nil {
-			return answer{}, err
-		}
-		if err := from.requireCertain(); err != nil {
-			return answer{}, err
-		}
-		c := command{verb: verbResume, ifGeneration: b.IfGeneration, resume: store.Resume{At: from.received, Skip: b.Skip}}
-		if err := h.resolveTimer(ctx, &c, b.Selection, from); err != nil {
 			return answer{}, err
 		}
 		a, err := h.commit(ctx, &c, len(body))
 		if err == nil {
-			h.audit(from, "timer resumed", "namespace", c.namespace.Name, "timer", c.id, "skip", b.Skip)
+			h.audit(from, "timer resumed", "namespace", c.namespace.Name, "timer", c.id, "skip", c.resume.Skip)
 		}
 		return a, err
 	})
+}
+
+func (s *Service) preparePause(ctx context.Context, b *decode.Pause, from origin) (command, error) {
+	c := command{verb: event.VerbPause, ifGeneration: b.IfGeneration, pause: store.Pause{By: from.by(), Note: b.Note}}
+	err := s.resolveTimer(ctx, &c, b.Selection, from)
+	return c, err
+}
+
+// prepareResume does not set the time of the resume, so an overdue timer is due at the commit.
+func (s *Service) prepareResume(ctx context.Context, b *decode.Resume, from origin) (command, error) {
+	c := command{verb: event.VerbResume, ifGeneration: b.IfGeneration, resume: store.Resume{Skip: b.Skip}}
+	err := s.resolveTimer(ctx, &c, b.Selection, from)
+	return c, err
 }
 
 // PauseMatchingTimers implements api.ServerInterface.
@@ -75,7 +71,7 @@ func (h *handler) PauseMatchingTimers(w http.ResponseWriter, r *http.Request) {
 	h.serveMatching(w, r, read, true,
 		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
 			all, err := h.changeAll(ctx, m, found, func(*timer.Timer) command {
-				return command{verb: verbPause, pause: store.Pause{By: from.caller.Name, Note: note}}
+				return command{verb: event.VerbPause, pause: store.Pause{By: from.by(), Note: note}}
 			})
 			if err == nil {
 				h.audit(from, "timers paused", "namespace", m.Namespace, "matched", len(found), "applied", applied(all), "note", note)
@@ -98,7 +94,7 @@ func (h *handler) ResumeMatchingTimers(w http.ResponseWriter, r *http.Request) {
 			at, end := resumeTimes(found, from.received, start, b.Rate)
 			next = end
 			all, err := h.changeAll(ctx, m, found, func(t *timer.Timer) command {
-				return command{verb: verbResume, resume: store.Resume{At: cmp.Or(at[t.UUID], start), Skip: b.Skip}}
+				return command{verb: event.VerbResume, resume: store.Resume{At: cmp.Or(at[t.UUID], start), Skip: b.Skip}}
 			})
 			if err == nil {
 				h.audit(from, "timers resumed", "namespace", m.Namespace, "matched", len(found), "applied", applied(all),

@@ -139,6 +139,16 @@ func TestCommands(t *testing.T) {
 		if a := results.next(t); a.timerField(t, "correlationId") != "c-1" || !a.InTime {
 			t.Errorf("update answered %s", a.event.Data)
 		}
+		w.command("p", event.TypePause, `{"timerId":"a","note":"closed"}`)
+		a = results.next(t)
+		pause, _ := a.timerField(t, "pause").(map[string]any)
+		if a.Verb != event.VerbPause || !a.InTime || a.timerField(t, "status") != "paused" || pause["by"] != "//client" || pause["note"] != "closed" {
+			t.Errorf("pause answered %s", a.event.Data)
+		}
+		w.command("r", event.TypeResume, `{"timerId":"a"}`)
+		if a := results.next(t); a.Verb != event.VerbResume || !a.InTime || a.timerField(t, "status") != "scheduled" {
+			t.Errorf("resume answered %s", a.event.Data)
+		}
 		w.command("3", event.TypeDelete, `{"timerId":"a"}`)
 		if a := results.next(t); a.Timer != nil || a.Verb != event.VerbDelete || !a.InTime || a.event.CorrelationID != "c-1" {
 			t.Errorf("delete answered %s", a.event.Data)
@@ -148,8 +158,8 @@ func TestCommands(t *testing.T) {
 		}
 		dead.empty(t)
 		w.wantPending(0)
-		if got := w.counter("timerbus_ingest_commands_total", "applied"); got != 3 {
-			t.Errorf("applied = %v, want 3", got)
+		if got := w.counter("timerbus_ingest_commands_total", "applied"); got != 5 {
+			t.Errorf("applied = %v, want 5", got)
 		}
 	})
 }
@@ -164,6 +174,8 @@ func TestRefusedCommandsSayWhatHTTPSays(t *testing.T) {
 			"timers/create": {event.TypeCreate, `{"id":"x","executeIn":"1s","callbackUrl":"ftp://h"}`},
 			"timers/update": {event.TypeUpdate, `{"id":"x","colour":"red"}`},
 			"timers/delete": {event.TypeDelete, `{"id":"x"}`},
+			"timers/pause":  {event.TypePause, `{"id":"x","note":1}`},
+			"timers/resume": {event.TypeResume, `{"id":"x","overdue":"drop"}`},
 		} {
 			over := w.post(path, c.data)
 			w.command("1", c.eventType, c.data)
@@ -184,7 +196,7 @@ func TestRefusedCommandsSayWhatHTTPSays(t *testing.T) {
 			shown      bool
 		}{
 			{nil, `nonsense`, "INVALID_INPUT", `message: "nonsense" is not accepted: want a CloudEvent: structured JSON, or binary with ce_ or ce- headers`, true},
-			{map[string]string{"ce_specversion": "1.0", "ce_id": "7", "ce_source": "s", "ce_type": "timer.make"}, `{}`, "INVALID_INPUT", `type: "timer.make" is not accepted: want timerbus.timer.create, timerbus.timer.update or timerbus.timer.delete`, true},
+			{map[string]string{"ce_specversion": "1.0", "ce_id": "7", "ce_source": "s", "ce_type": "timer.make"}, `{}`, "INVALID_INPUT", `type: "timer.make" is not accepted: want timerbus.timer.create, timerbus.timer.update, timerbus.timer.delete, timerbus.timer.pause or timerbus.timer.resume`, true},
 			{map[string]string{"ce_specversion": "1.0", "ce_id": "7", "ce_source": "s", "ce_type": event.TypeCreate, "ce_correlationid": "\x01"}, `{}`, "INVALID_INPUT", `correlationid: "\x01" is not accepted: want at most 255 bytes of UTF-8 without control characters`, true},
 			{map[string]string{"ce_specversion": "1.0", "ce_id": "7", "ce_source": "s", "ce_type": event.TypeCreate}, ``, "INVALID_INPUT", `body: "" is not accepted: want one JSON object (unexpected end of JSON input, byte 0)`, false},
 			{map[string]string{"ce_specversion": "1.0", "ce_id": "7", "ce_source": "s", "ce_type": event.TypeCreate}, `{"namespace":"n","id":"x","executeIn":"1s"}`, "NAMESPACE_NOT_FOUND", `there is no namespace "n"`, false},

@@ -41,6 +41,16 @@ func Delete(source string, r client.DeleteTimerRequest) (*message.Message, error
 	return command(event.TypeDelete, source, r.Namespace, cmp.Or(r.ID, r.TimerID), "", r)
 }
 
+// Pause returns a command that pauses a timer. Ingest stores the source as the name of who paused it.
+func Pause(source string, r client.PauseTimerRequest) (*message.Message, error) {
+	return command(event.TypePause, source, r.Namespace, cmp.Or(r.ID, r.TimerID), "", r)
+}
+
+// Resume returns a command that resumes a timer.
+func Resume(source string, r client.ResumeTimerRequest) (*message.Message, error) {
+	return command(event.TypeResume, source, r.Namespace, cmp.Or(r.ID, r.TimerID), "", r)
+}
+
 func command(eventType, source, namespace, id, correlationID string, request any) (*message.Message, error) {
 	if source == "" || id == "" {
 		return nil, fmt.Errorf("%s: a command requires a source and a timer id, got %q and %q", eventType, source, id)

@@ -287,6 +287,14 @@ func TestCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	pause, err := watermillclient.Pause("shop", client.PauseTimerRequest{TimerID: "a", Note: "n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resume, err := watermillclient.Resume("shop", client.ResumeTimerRequest{TimerID: "a", Overdue: "skip"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		m               *message.Message
 		verb            event.Verb
@@ -296,9 +304,11 @@ func TestCommands(t *testing.T) {
 		{create, event.VerbCreate, "default/a", "c-1", `{"correlationId":"c-1","executeIn":"1s","id":"a","payload":{"n":"<"}}`},
 		{update, event.VerbUpdate, "n/a", "", `{"namespace":"n","timerId":"a"}`},
 		{remove, event.VerbDelete, "default/a", "", `{"timerId":"a"}`},
+		{pause, event.VerbPause, "default/a", "", `{"note":"n","timerId":"a"}`},
+		{resume, event.VerbResume, "default/a", "", `{"overdue":"skip","timerId":"a"}`},
 	} {
 		got, err := event.ParseCommand(c.m.Metadata, c.m.Payload)
-		if err != nil || got.Verb != c.verb || got.ID != c.m.UUID || got.CorrelationID != c.correlated || string(got.Data) != c.data {
+		if err != nil || got.Verb != c.verb || got.ID != c.m.UUID || got.Source != "shop" || got.CorrelationID != c.correlated || string(got.Data) != c.data {
 			t.Errorf("%s reads %+v %s, %v", c.verb, got, got.Data, err)
 		}
 		if key := c.m.Metadata.Get(watermillclient.MetadataKey); key != c.key {
