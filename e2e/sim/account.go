@@ -24,12 +24,13 @@ func (o *oracle) report(ctx context.Context, settled bool) *Report {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.finishesHaveFollowUps()
+	o.checkRate()
 	if !settled {
 		o.broken("stuck", "timers are still pending, or commands unanswered, %v after all faults ended", settleLimit)
 	}
 	r := o.counts
 	r.Foreign = o.world.recording.foreignEvents()
-	r.Violations = slices.Concat(o.violations, o.world.recording.violations(o.world.plan, o.seen))
+	r.Violations = slices.Concat(o.violations, o.world.recording.violations(o))
 	return &r
 }
 
@@ -56,6 +57,7 @@ func (o *oracle) account(ctx context.Context, handle store.Store, op *Op) {
 		o.checkPurged(&t, op)
 	}
 	o.checkAnswered(number)
+	o.accountPaused(number, &t, found)
 	final, certain := o.final(number)
 	certain = certain && (final == nil || !o.world.removals.outlived(final))
 	deleted := certain && final != nil && final.op.Verb == Delete
@@ -68,6 +70,8 @@ func (o *oracle) account(ctx context.Context, handle store.Store, op *Op) {
 		o.counts.Dead++
 	case t.Status == timer.StatusParked:
 		o.counts.Parked++
+	case t.Status == timer.StatusPaused:
+		o.counts.Paused++
 	default:
 		o.broken("stuck", "%s still exists with status %s", id, t.Status)
 	}
@@ -83,6 +87,7 @@ func (o *oracle) account(ctx context.Context, handle store.Store, op *Op) {
 	case !found:
 		o.broken("lost", "%s does not exist although no operation deleted it (last: op %d)", id, final.op.ID)
 	case purged: // perhaps the end of an earlier generation
+	case t.Status == timer.StatusPaused: // accountPaused
 	default:
 		o.checkEnd(final, t.Status, history)
 	}
@@ -110,7 +115,7 @@ func (o *oracle) final(number int) (last *opState, certain bool) {
 	})
 	certain = true
 	for _, s := range o.ops {
-		if s.op.Timer != number {
+		if s.op.Timer != number || s.op.Verb.holds() {
 			continue
 		}
 		switch {

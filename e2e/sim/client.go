@@ -43,6 +43,10 @@ func (w *World) runClients(ctx context.Context) {
 					w.setQuota(ctx, &o)
 				case o.Verb == Purge:
 					w.purge(ctx, &o)
+				case o.Verb == PauseGroup:
+					w.pauseGroup(ctx, &o)
+				case o.Verb == ResumeGroup:
+					w.resumeGroup(ctx, &o)
 				case o.Topic:
 					w.command(ctx, &o)
 				default:
@@ -117,7 +121,11 @@ func (o *Op) payload() json.RawMessage {
 // body returns the operation as a body of the API.
 func (w *World) body(o *Op) []byte {
 	fields := map[string]any{"namespace": o.space(), "id": timerID(o.Timer)}
-	if o.Verb != Delete && o.Verb != RunNow {
+	o.holdFields(fields)
+	if o.Group {
+		fields["correlationId"] = group
+	}
+	if o.Verb == Create || o.Verb == Update {
 		fields["executeAt"] = w.executeAt(o)
 		fields["payload"] = o.payload()
 		fields["callbackTimeout"] = "10s"
@@ -160,6 +168,7 @@ func (w *World) request(ctx context.Context, o *Op) {
 	case a.unknown:
 	case o.Limited && w.overQuota(o, &a, rec.Body.Bytes()):
 	case o.Removed && rec.Code == http.StatusConflict:
+	case o.Verb.holds() && pauseAnswered(o, rec.Code):
 	case rec.Code == http.StatusServiceUnavailable, rec.Code == http.StatusTooManyRequests:
 		a.refused = true
 	case rec.Code == http.StatusOK, rec.Code == http.StatusAccepted:
@@ -182,7 +191,9 @@ func (w *World) request(ctx context.Context, o *Op) {
 // command publishes the operation on the command topic. The bus does not fail for this client. The answer to the
 // command comes on results or dead.
 func (w *World) command(ctx context.Context, o *Op) {
-	types := map[Verb]string{Create: event.TypeCreate, Update: event.TypeUpdate, Delete: event.TypeDelete}
+	types := map[Verb]string{
+		Create: event.TypeCreate, Update: event.TypeUpdate, Delete: event.TypeDelete, Pause: event.TypePause, Resume: event.TypeResume,
+	}
 	e, err := event.New(types[o.Verb], "client", fmt.Sprintf("command-%d", o.ID), "", "", timer.SystemClock(), json.RawMessage(w.body(o)))
 	must(err)
 	headers, body, err := e.Encode(event.Structured)

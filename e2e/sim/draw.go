@@ -101,6 +101,8 @@ func Draw(seed uint64) Plan {
 	tokens.tokens(&p)
 	spaces := &dice{rand.New(rand.NewPCG(seed, 0x71756f74))}
 	spaces.spaces(&p)
+	pauses := &dice{rand.New(rand.NewPCG(seed, 0x70617573))}
+	pauses.pauses(&p)
 	slices.SortStableFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	return p
 }

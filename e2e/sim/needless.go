@@ -51,11 +51,11 @@ func (o *oracle) checkLate(s *opState) {
 // other operation was answered before a third one began that was answered before s.
 func (o *oracle) mayBeReplaced(other, s *opState) bool {
 	sure := other.known && !other.answer.unknown
-	if other == s || other.op.Timer != s.op.Timer || other.op.Verb == Delete || !other.wasSent || sure && !other.answer.applied() {
+	if other == s || other.op.Timer != s.op.Timer || other.op.Verb == Delete || other.op.Verb.holds() || !other.wasSent || sure && !other.answer.applied() {
 		return false
 	}
 	return !sure || !slices.ContainsFunc(o.ops, func(third *opState) bool {
-		return third.op.Timer == s.op.Timer && third != s && third != other && third.wasSent && third.known &&
+		return third.op.Timer == s.op.Timer && !third.op.Verb.holds() && third != s && third != other && third.wasSent && third.known &&
 			!third.answer.unknown && third.answer.applied() && other.at < third.sent && third.at < s.sent
 	})
 }

@@ -217,7 +217,7 @@ func (o *oracle) ranOn(run *opState) *opState {
 	var found *opState
 	for _, s := range o.ops {
 		switch {
-		case s.op.Timer != run.op.Timer || s.op.ID >= run.op.ID || s.op.Verb == RunNow:
+		case s.op.Timer != run.op.Timer || s.op.ID >= run.op.ID || s.op.Verb == RunNow || s.op.Verb.holds():
 		case !s.known || s.answer.unknown:
 			found = nil
 		case s.answer.applied():

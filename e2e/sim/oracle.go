@@ -40,6 +40,7 @@ type oracle struct {
 	// poisoned is the effect of poison timers on processes.
 	poisoned map[*life]*poisoned
 	last     time.Duration
+	pauses   *pauses
 }
 
 // opState is one operation as seen by the client and the receiver.
@@ -56,6 +57,8 @@ type opState struct {
 	start time.Time
 	// ranAt is the executeAt in the answer to a RunNow.
 	ranAt timer.Millis
+	// skips is the operation whose timer a Resume has found overdue and never delivered, if that is certain.
+	skips *opState
 	// ends are the deliveries that ended the timer or failed.
 	ends []ended
 	// lives are its generations, in the order of their first delivery.
@@ -118,6 +121,7 @@ func newOracle(w *World) *oracle {
 	o := &oracle{
 		world: w, seen: map[attempt]*sighting{}, told: map[attempt][]store.Outcome{}, uncalled: map[attempt]bool{},
 		poisoned: map[*life]*poisoned{}, expired: map[attempt]bool{}, denied: map[attempt]end{}, offsets: map[windowed]time.Duration{}, followUps: followUps{},
+		pauses: newPauses(),
 	}
 	for i := range w.plan.Ops {
 		o.ops = append(o.ops, &opState{op: &w.plan.Ops[i], start: w.start, again: map[string]bool{}})
@@ -153,14 +157,23 @@ func (o *oracle) sent(op *Op) {
 	defer o.mu.Unlock()
 	o.counts.Operations++
 	s := o.find(op.ID)
+	if op.Verb == Resume {
+		o.expects(s)
+	}
 	s.at, s.sent, s.wasSent = o.world.since(), o.world.since(), true
+	if op.Verb == Pause {
+		o.pauses.sent[timerID(op.Timer)] = append(o.pauses.sent[timerID(op.Timer)], s.sent)
+	}
 }
 
 func (o *oracle) answered(op *Op, a answer) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	s := o.find(op.ID)
-	if a.inTime() && op.Verb != Create {
+	if op.Verb.holds() { // it makes no generation
+		a.generation, a.executeAt = "", 0
+	}
+	if a.inTime() && op.Verb != Create && op.Verb != Resume {
 		o.checkBefore(s, a.generation)
 	}
 	s.answer, s.known, s.at = a, true, o.world.since()
@@ -179,12 +192,15 @@ func (o *oracle) answered(op *Op, a answer) {
 	if a.applied() {
 		o.counts.Applied++
 	}
+	if a.applied() && op.Verb == Pause {
+		o.counts.Pauses++
+	}
 }
 
 // learn records the generation that the operation created, according to an answer.
 func (o *oracle) learn(s *opState, generation string) {
 	switch {
-	case generation == "":
+	case generation == "" || s.op.Verb.holds():
 	case s.generation == "":
 		s.generation = generation
 	case s.generation != generation:
@@ -215,6 +231,8 @@ func (o *oracle) delivered(d *delivered) Step {
 	}
 	o.checkContent(s, d)
 	o.checkExpired(s, d)
+	o.checkPaused(s, d)
+	o.checkSkipped(s)
 	o.checkSuperseded(s, d)
 	o.checkApplied(s, d)
 	o.checkRemoved(s)
@@ -275,7 +293,7 @@ func (o *oracle) checkApplied(s *opState, d *delivered) {
 // checkSuperseded checks the promise of an answer in time: the old delivery never follows.
 func (o *oracle) checkSuperseded(s *opState, d *delivered) {
 	for _, later := range o.ops {
-		if later.op.Timer != s.op.Timer || later.op.ID <= s.op.ID || !later.known || !later.answer.inTime() {
+		if later.op.Timer != s.op.Timer || later.op.ID <= s.op.ID || !later.known || !later.answer.inTime() || later.op.Verb.holds() {
 			continue
 		}
 		if later.op.Verb == RunNow && (d.ExecuteAt != o.firstOf(s) || d.Generation == later.generation) {
@@ -294,7 +312,7 @@ func (o *oracle) checkSuperseded(s *opState, d *delivered) {
 func (o *oracle) checkBefore(later *opState, generation string) {
 	var before *opState
 	for _, s := range o.ops {
-		if s.op.Timer != later.op.Timer || s.op.ID >= later.op.ID || s.known && s.answer.refused {
+		if s.op.Timer != later.op.Timer || s.op.ID >= later.op.ID || s.known && s.answer.refused || s.op.Verb.holds() {
 			continue
 		}
 		if !s.known || s.answer.unknown {

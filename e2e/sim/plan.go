@@ -63,6 +63,11 @@ const (
 	Delete Verb = "delete"
 	// RunNow makes the timer due now. It changes neither the payload nor the script.
 	RunNow Verb = "run-now"
+	// Pause and Resume hold the timer and end that. PauseGroup and ResumeGroup do so with all timers that have Group, by a filter.
+	Pause       Verb = "pause"
+	Resume      Verb = "resume"
+	PauseGroup  Verb = "pause-group"
+	ResumeGroup Verb = "resume-group"
 	// MakeNamespace creates the namespace of operations with Late, or, with Removed, the deleted one again.
 	MakeNamespace Verb = "namespace"
 	// RemoveNamespace deletes the namespace of operations with Removed.
@@ -73,7 +78,9 @@ const (
 )
 
 // onTimer reports whether it is an operation on a timer.
-func (v Verb) onTimer() bool { return v == Create || v == Update || v == Delete || v == RunNow }
+func (v Verb) onTimer() bool {
+	return v == Create || v == Update || v == Delete || v == RunNow || v.holds()
+}
 
 // Op is one client operation. Operations on one timer are sent one after another; each waits for its answer.
 type Op struct {
@@ -92,6 +99,10 @@ type Op struct {
 	// Limited puts the timer into a namespace with quotas whose finished timers are purged, and Removed into one that is
 	// deleted and perhaps created again.
 	Limited, Removed bool
+	// Group: the timer is one of those that PauseGroup pauses. Skip: Resume or ResumeGroup skips timers whose time has passed; Rate is the
+	// resumeRate of ResumeGroup, 0 means none.
+	Group, Skip bool
+	Rate        int
 	// Quota is that of SetQuota, Status that of Purge.
 	Quota  store.Quota
 	Status timer.Status

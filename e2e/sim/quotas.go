@@ -110,10 +110,13 @@ func (w *World) setQuota(ctx context.Context, o *Op) {
 	w.quotas.limits[at].answered = w.since()
 }
 
-// untilOK sends a request to the ingests, one after another, until one answers 200, and returns that answer.
-func (w *World) untilOK(ctx context.Context, o *Op, path, body string) []byte {
+// untilOK sends a request to the ingests, one after another, until one answers 200, and returns that answer. It calls sends before each.
+func (w *World) untilOK(ctx context.Context, o *Op, path, body string, sends ...func()) []byte {
 	for n := o.Node; ctx.Err() == nil; n++ {
 		if l := w.nodes[n%ingests].serving(); l != nil {
+			for _, send := range sends {
+				send()
+			}
 			rec := w.admin(ctx, l, path, body)
 			w.note("op %d  %s answered %d %s", o.ID, path, rec.Code, rec.Body)
 			switch {

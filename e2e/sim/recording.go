@@ -228,17 +228,19 @@ func (s *witness) Finish(ctx context.Context, now timer.Millis, items []store.Fi
 // Write counts the pending timers after each write.
 func (s *witness) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
 	written, err := s.Store.Write(ctx, now, ops)
+	s.life.node.world.oracle.resumed(ops, written)
 	s.life.node.world.quotas.count(ctx)
 	return written, err
 }
 
-// violations checks the whole life. seen has the attempts that receivers saw.
-func (r *recording) violations(p *Plan, seen map[attempt]*sighting) []Violation {
+// violations checks the whole life.
+func (r *recording) violations(o *oracle) []Violation {
+	p, seen := o.world.plan, o.seen
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Concat(
-		r.noticesAreTrue(), r.parkedAfterEnoughStarts(seen), r.sweepsDoNotAmplify(), r.deliveriesRepeatForAReason(),
-		r.retriesFollowThePolicy(seen), r.delaysAreJittered(seen), r.rowsKeepThePlan(seen), r.postponementsAreShort(p),
+		r.noticesAreTrue(), r.parkedAfterEnoughStarts(seen), r.sweepsDoNotAmplify(), r.deliveriesRepeatForAReason(o),
+		r.retriesFollowThePolicy(seen), r.delaysAreJittered(seen), r.rowsKeepThePlan(o), r.postponementsAreShort(p),
 		r.attemptsAreCalled(p), r.deadIsAnnounced(),
 	)
 }

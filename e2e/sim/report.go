@@ -17,7 +17,9 @@ func (v Violation) String() string { return v.Rule + ": " + v.Text }
 type Report struct {
 	Violations []Violation
 	Operations, Applied, Deliveries, Duplicates,
-	Done, Dead, Parked, Deleted int
+	Done, Dead, Parked, Paused, Deleted int
+	// Pauses counts the pauses that were applied.
+	Pauses int
 	// FollowUps counts deliveries of follow-ups, Expired timers that expired, Denied calls that were answered 401, and Runs the run-nows that were
 	// applied.
 	FollowUps, Expired, Denied, Runs int
@@ -49,6 +51,8 @@ func (r *Report) Add(o *Report) {
 	r.Runs += o.Runs
 	r.Dead += o.Dead
 	r.Parked += o.Parked
+	r.Paused += o.Paused
+	r.Pauses += o.Pauses
 	r.Deleted += o.Deleted
 	r.Slowest = max(r.Slowest, o.Slowest)
 	r.Late = max(r.Late, o.Late)
@@ -61,9 +65,9 @@ func (r *Report) Add(o *Report) {
 }
 
 func (r *Report) String() string {
-	return fmt.Sprintf("%d operations, %d applied, %d deliveries, %d repeated, timers: %d done, %d dead, %d parked, "+
+	return fmt.Sprintf("%d operations, %d applied, %d deliveries, %d repeated, timers: %d done, %d dead, %d parked, %d paused (%d pauses), "+
 		"%d deleted or never created, %d calls of follow-ups, %d expired, %d denied, %d run now; latest delivery after healing %v, during a cut %v, with wrong clocks %v, "+
 		"during a backlog %v (%d deliveries), %d events of other releases, %.1f virtual hours, %d violations",
-		r.Operations, r.Applied, r.Deliveries, r.Duplicates, r.Done, r.Dead, r.Parked, r.Deleted, r.FollowUps, r.Expired, r.Denied, r.Runs,
+		r.Operations, r.Applied, r.Deliveries, r.Duplicates, r.Done, r.Dead, r.Parked, r.Paused, r.Pauses, r.Deleted, r.FollowUps, r.Expired, r.Denied, r.Runs,
 		r.Late, r.Cut, r.Clocks, r.Fair, r.Others, r.Foreign, r.Virtual.Hours(), len(r.Violations))
 }

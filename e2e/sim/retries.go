@@ -173,14 +173,15 @@ func (r *recording) delaysAreJittered(seen map[attempt]*sighting) []Violation {
 }
 
 // rowsKeepThePlan: a retry is due at the time in its result event, and leases and postponements keep that as the
-// planned time. If an attempt was made twice, the bus may drop the second result as a duplicate of the first.
-func (r *recording) rowsKeepThePlan(seen map[attempt]*sighting) []Violation {
+// planned time, unless the timer was paused and resumed. If an attempt was made twice, the bus may drop the second result as a duplicate of the first.
+func (r *recording) rowsKeepThePlan(o *oracle) []Violation {
+	seen := o.seen
 	var broken []Violation
 	planned := map[attempt]timer.Millis{}
 	for i := range r.finishes {
 		f := &r.finishes[i]
 		a := f.attempt()
-		if want, ok := planned[a]; ok && f.before.PlannedAt != want {
+		if want, ok := planned[a]; ok && f.before.PlannedAt != want && (f.before.PlannedAt < want || o.pauses.sent[f.before.ID] == nil) {
 			broken = append(broken, a.violation("planned", f.at, "was planned for %v, and the row says %v", want, f.before.PlannedAt))
 		}
 		if f.Kind != store.FinishRetry {

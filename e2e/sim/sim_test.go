@@ -118,7 +118,7 @@ func TestSeeds(t *testing.T) {
 			t.Fatalf("seed %d (SIM_FIRST=%d SIM_SEEDS=1 plays it alone): %v", seed, seed, r.Violations)
 		}
 	}
-	if count >= 200 && all && (sum.FollowUps == 0 || sum.Expired == 0 || sum.Denied == 0 || sum.Runs == 0) {
+	if count >= 200 && all && (sum.FollowUps == 0 || sum.Expired == 0 || sum.Denied == 0 || sum.Runs == 0 || sum.Pauses == 0) {
 		t.Errorf("the options of timers are not drawn: %s", sum.String())
 	}
 	t.Logf("%d lives in %v: %s", count, time.Since(start).Round(time.Millisecond), sum.String())

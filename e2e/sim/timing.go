@@ -32,6 +32,9 @@ func (o *oracle) checkPrompt(s *opState, d *delivered) {
 	if o.world.plan.Narrow > 0 || slices.ContainsFunc(o.world.plan.failures(), func(f Fault) bool { return f.Kind != StoreUnknown || f.Node >= ingests }) {
 		return
 	}
+	if o.resumesUnsure(s.op.Timer) {
+		return
+	}
 	if o.world.plan.Circuit > 0 && o.seen[d.attempt()] != nil {
 		return // it is quarantined, and waits while the circuit of its host is open
 	}

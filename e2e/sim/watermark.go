@@ -102,7 +102,7 @@ func (f *fence) checkPrefix(ctx context.Context, rows store.Store, a *store.Adva
 			continue
 		}
 		row, err := rows.Current(ctx, []store.Check{{Ref: r.Ref, DueAt: r.DueAt, Revision: r.Revision}})
-		if err == nil && row[0].Matches(r.Revision) && row[0].Timer.Status != timer.StatusParked {
+		if err == nil && row[0].Matches(r.Revision) && !row[0].Timer.Status.Held() {
 			f.oracle.violate("prefix", "shard %d: the watermark passes %s (revision %s, due %v), which version %d has read and not published",
 				a.Claim.Shard, row[0].Timer.ID, r.Revision, r.DueAt, a.Claim.Version)
 		}
