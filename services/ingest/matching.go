@@ -120,7 +120,10 @@ func (h *handler) redriveAll(ctx context.Context, items []store.Rearm) ([]writte
 }
 
 // written is the result of one timer of a page.
-type written struct{ applied, inTime bool }
+type written struct {
+	applied, inTime bool
+	dueAt           timer.Millis // of changeAll
+}
 
 func applied(all []written) int {
 	n := 0
@@ -222,7 +225,7 @@ func (h *handler) changeAll(
 					changed = append(changed, place)
 				case conflict:
 				case err == nil:
-					out[place] = written{applied: !w.Kept, inTime: o.inTime}
+					out[place] = written{applied: !w.Kept, inTime: o.inTime, dueAt: o.timer.DueAt}
 				case refuse(err).status >= http.StatusInternalServerError:
 					failed.add(err, 1)
 				}

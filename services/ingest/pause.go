@@ -91,11 +91,11 @@ func (h *handler) ResumeMatchingTimers(w http.ResponseWriter, r *http.Request) {
 	h.serveMatchingAs(w, r, read, true,
 		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
 			start := max(from.received, b.StartAt)
-			at, end := resumeTimes(found, from.received, start, b.Rate)
-			next = end
+			delays := resumeDelays(found, from.received, b.Rate)
 			all, err := h.changeAll(ctx, m, found, func(t *timer.Timer) command {
-				return command{verb: event.VerbResume, resume: store.Resume{At: cmp.Or(at[t.UUID], start), Skip: b.Skip}}
+				return command{verb: event.VerbResume, resume: store.Resume{At: start, Delay: delays[t.UUID], Skip: b.Skip}}
 			})
+			next = nextStart(found, all, delays, start, b.Rate)
 			if err == nil {
 				h.audit(from, "timers resumed", "namespace", m.Namespace, "matched", len(found), "applied", applied(all),
 					"skip", b.Skip, "rate", b.Rate)
@@ -111,31 +111,29 @@ func (h *handler) ResumeMatchingTimers(w http.ResponseWriter, r *http.Request) {
 		})
 }
 
-// resumeTimes returns when each overdue timer of a page becomes due, rate of them in a second from start on, in the order of
-// their times. end is when the first timer of the next page is due. If the rate is 0, all are due at start.
-func resumeTimes(found []timer.Timer, now, start timer.Millis, rate int) (at map[timer.UUID]timer.Millis, end timer.Millis) {
-	at = map[timer.UUID]timer.Millis{}
-	if rate == 0 {
-		return at, start
+// resumeDelays returns the delays of the overdue timers of a page, so that rate of them become due in a second. It sorts the page, so that
+// they are written in the order of their times. If the rate is 0, there are no delays.
+func resumeDelays(found []timer.Timer, now timer.Millis, rate int) map[timer.UUID]time.Duration {
+	slices.SortFunc(found, func(a, b timer.Timer) int { return cmp.Or(cmp.Compare(a.DueAt, b.DueAt), a.UUID.Compare(b.UUID)) })
+	delays := map[timer.UUID]time.Duration{}
+	for i := 0; rate > 0 && i < len(found) && found[i].DueAt <= now; i++ {
+		delays[found[i].UUID] = time.Duration(i) * time.Second / time.Duration(rate)
 	}
-	var overdue []*timer.Timer
-	for i := range found {
-		if found[i].DueAt <= now {
-			overdue = append(overdue, &found[i])
+	return delays
+}
+
+// nextStart returns when the first timer of the next page is due: after the last one of this page that has a delay.
+func nextStart(found []timer.Timer, all []written, delays map[timer.UUID]time.Duration, start timer.Millis, rate int) timer.Millis {
+	if rate == 0 {
+		return start
+	}
+	next := start
+	for i := range all {
+		if _, delayed := delays[found[i].UUID]; delayed && all[i].applied {
+			next = max(next, all[i].dueAt.Add(max(time.Second/time.Duration(rate), time.Millisecond))) // times are milliseconds
 		}
 	}
-	slices.SortFunc(overdue, func(a, b *timer.Timer) int { return cmp.Or(cmp.Compare(a.DueAt, b.DueAt), a.UUID.Compare(b.UUID)) })
-	slot := func(i int) timer.Millis {
-		return min(start.Add(time.Duration(i)*time.Second/time.Duration(rate)), timer.MaxMillis)
-	}
-	for i, t := range overdue {
-		at[t.UUID] = slot(i)
-	}
-	end = slot(len(overdue))
-	if len(overdue) > 0 && end == start {
-		end++ // times are milliseconds, and a page of one timer must use one
-	}
-	return at, end
+	return min(next, timer.MaxMillis)
 }
 
 func timerPaused(t *timer.Timer) *refusal {

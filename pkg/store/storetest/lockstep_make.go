@@ -178,7 +178,7 @@ func (l *lockstep) anyOp() store.Op {
 		}
 	case l.chance(40):
 		return store.Resume{
-			Ref: ref, Revision: l.revision(ref), At: l.anyTime(), Skip: l.chance(50), IfGeneration: l.ifGeneration(ref),
+			Ref: ref, Revision: l.revision(ref), At: l.anyTime(), Delay: time.Duration(l.random.IntN(3)) * time.Second, Skip: l.chance(50), IfGeneration: l.ifGeneration(ref),
 		}
 	default:
 		return store.Delete{Ref: ref, IfGeneration: l.ifGeneration(ref)}

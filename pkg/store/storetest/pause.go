@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"time"
+
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -158,7 +160,7 @@ func resumeReturns(w *world) {
 	retrying = w.move(&retrying, store.FinishRetry)
 	for _, was := range []timer.Timer{fresh, retrying} {
 		w.pause(was.ID)
-		out := w.mustWrite(store.Resume{Ref: w.ref(was.ID), Revision: w.next(), At: w.now + 2*hour, Skip: true})
+		out := w.mustWrite(store.Resume{Ref: w.ref(was.ID), Revision: w.next(), At: w.now + 2*hour, Delay: time.Minute, Skip: true})
 		want := was
 		want.Revision, want.UpdatedAt = out.Timer.Revision, w.now
 		w.equal("the resumed timer", out.Timer, want)
@@ -178,10 +180,10 @@ func resumeOverdue(w *world) {
 			was := w.put("a", w.now+second)
 			w.pause("a")
 			w.now += minute
-			out := w.mustWrite(store.Resume{Ref: w.ref("a"), Revision: w.next(), At: w.now - second + later, Skip: skip})
+			out := w.mustWrite(store.Resume{Ref: w.ref("a"), Revision: w.next(), At: w.now - second + later, Delay: 1500 * time.Millisecond, Skip: skip})
 			want := was
 			want.Revision, want.UpdatedAt, want.Skip = out.Timer.Revision, w.now, skip
-			want.DueAt = max(w.now, w.now-second+later)
+			want.DueAt = max(w.now, w.now-second+later) + 1500
 			want.PlannedAt = want.DueAt
 			w.equal("the resumed timer", out.Timer, want)
 			w.wantRow(w.ref("a"), &want)
