@@ -215,6 +215,10 @@ store_server = $(if $(filter embedded,$(STORE)),postgres,$(if $(filter dynamodb,
 e2e: testenv ## Run the end-to-end tests on another store (STORE: postgres, mysql, mariadb, dynamodb)
 	@cd e2e && TIMERBUS_E2E_STORE=$(if $(filter embedded,$(STORE)),postgres,$(STORE)) ../$(TESTENV) --need $(store_server) -- go test -count=1 -timeout 30m -v .
 
+.PHONY: e2e-pause
+e2e-pause: ## Pause TIMERS timers (100000), let them become due, resume them at a rate of a two-hundredth, check each delivery
+	@cd e2e && TIMERBUS_PAUSED_TIMERS=$(or $(TIMERS),100000) go test -count=1 -timeout 60m -v -run TestI20PauseOfManyTimers .
+
 .PHONY: e2e-buses
 e2e-buses: testenv ## Kill, freeze and stop schedulers and brokers under load on clusters of NATS and of Kafka, print take-over times
 	@cd e2e && ../$(TESTENV) --need postgres,nats,nats3,kafka,kafka3 -- go test -count=1 -timeout 30m -v \

@@ -16,16 +16,16 @@ import (
 func TestI20PauseOfManyTimers(t *testing.T) {
 	t.Parallel()
 	w := onShared(t)
-	n, rate := 300, 100
+	n, rate := 2000, 200
 	if text := os.Getenv("TIMERBUS_PAUSED_TIMERS"); text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil {
 			t.Fatal(err)
 		}
-		rate = max(rate, n/100)
+		rate = max(rate, n/200)
 	}
 	const batch = 1000
-	lead := 3*time.Second + time.Duration(n)*time.Millisecond
+	lead := 3*time.Second + 2*time.Duration(n)*time.Millisecond
 	due := time.Now().Add(lead)
 	for from := 0; from < n; from += batch {
 		var items []string
