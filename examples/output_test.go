@@ -31,6 +31,7 @@ func TestOutput(t *testing.T) {
 		{name: "reminder"},
 		{name: "backoff"},
 		{name: "delivery"},
+		{name: "maintenance"},
 		{name: "delayed"},
 		{name: "delayed", server: "kafka", flag: "-kafka"},
 		{name: "sqltransaction", server: "postgres", flag: "-postgres"},

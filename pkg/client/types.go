@@ -153,6 +153,9 @@ const (
 	OrderKey = api.ListOrderKey
 	OrderDue = api.ListOrderDue
 
+	OverdueDeliver = api.OverdueDeliver
+	OverdueSkip    = api.OverdueSkip
+
 	Replace = api.CreateTimerRequestOnConflictReplace
 	Keep    = api.CreateTimerRequestOnConflictKeep
 	Fail    = api.CreateTimerRequestOnConflictFail
