@@ -16,8 +16,8 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/quota"
 )
 
-// command is one create, update, delete, pause or resume, from HTTP, the command topic or an outbox. The store's operation of a create or an update
-// also needs a revision, which op adds.
+// command is one create, update, delete, pause or resume, from HTTP, the command topic or an outbox. The store's operation of a
+// create or an update also needs a revision, which op adds.
 type command struct {
 	verb      event.Verb
 	namespace store.Namespace
@@ -37,9 +37,9 @@ type command struct {
 type origin struct {
 	// caller sent it, and may do what its rights allow.
 	caller access.Caller
-	// received is the time from which executeIn counts. uncertain means that the clock was uncertain then (I8).
 	// source is the CloudEvents source of a topic command, or "outbox".
 	source string
+	// received is the time from which executeIn counts. uncertain means that the clock was uncertain then (I8).
 	received  timer.Millis
 	uncertain bool
 	// correlationID is used for a create without one in its body.
