@@ -70,7 +70,7 @@ func (s *Service) afterCommit(b commit.Batch) {
 
 // hint sends hints for timers that are due within the hint window, counted from the time after the commit. After an
 // unknown outcome it also sends hints for timers that may have been written: if the state does not exist, the row check
-// drops its event. If only the row has the due time (an update without one), the schedulers' sweep must find the timer.
+// drops its event. If only the row has the due time (an update without one, a resume), the schedulers' sweep must find the timer.
 func (s *Service) hint(b commit.Batch) {
 	horizon := b.After.Add(s.cfg.HintWindow)
 	hints := make([]event.Hint, 0, len(b.Ops))
