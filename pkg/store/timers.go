@@ -145,14 +145,15 @@ type Pause struct {
 }
 
 // Resume makes a paused timer scheduled, or retrying if it has attempts. Its generation is kept. If plannedAt has not passed,
-// due_at becomes plannedAt. Otherwise both become max(now, At) + Delay, and Skip of the timer becomes Skip. If an earlier resume has set
-// Skip of the timer, it becomes Skip in both cases. A timer that is not paused is not changed (Kept). Errors: ErrNotFound, also for finished timers; ErrConflict as for Update.
+// due_at becomes plannedAt. Otherwise both become max(now, At) + Delay, and Skip of the timer becomes Skip. If an earlier resume
+// has set Skip of the timer, it becomes Skip in both cases. A timer that is not paused is not changed (Kept). Errors:
+// ErrNotFound, also for finished timers; ErrConflict as for Update.
 type Resume struct {
 	Ref      Ref
 	Revision timer.Revision
 	At       timer.Millis
-	// Delay counts from now, the time of the write, so that timers which are resumed together become due at a rate, however long the
-	// write takes.
+	// Delay counts from now, the time of the write, so that timers which are resumed together become due at a rate, even if the
+	// write takes long.
 	Delay        time.Duration
 	Skip         bool
 	IfGeneration timer.Generation // 0: any
