@@ -23,7 +23,7 @@ func (o *oracle) report(ctx context.Context, settled bool) *Report {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.finishesHaveFollowUps()
+	o.finishesHaveFollowUps(ctx, handle)
 	o.checkRate()
 	if !settled {
 		o.broken("stuck", "timers are still pending, or commands unanswered, %v after all faults ended", settleLimit)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -72,7 +73,7 @@ func (o *oracle) call(by *life, request *dispatcher.Request) dispatcher.Answer {
 // finishesHaveFollowUps implements I19: a generation that is done or dead has exactly one follow-up if there is a URL for its
 // outcome, which its receiver got, and none otherwise. Finished timers that were purged or whose namespace was deleted count,
 // too.
-func (o *oracle) finishesHaveFollowUps() {
+func (o *oracle) finishesHaveFollowUps(ctx context.Context, handle store.Store) {
 	want := map[string]bool{}
 	for _, f := range o.world.recording.finals() {
 		name, url, known := o.wantedURL(f)
@@ -92,6 +93,7 @@ func (o *oracle) finishesHaveFollowUps() {
 		case url == "" && len(got) > 0:
 			o.broken("follow-up", "%s", a.violation("", f.at, "had no URL for its outcome, and a follow-up called %s", got[0].url).Text)
 		case url == "":
+		case len(got) == 0 && o.heldFollowUp(ctx, handle, f, outcome):
 		case len(got) != 1:
 			o.broken("follow-up", "%s", a.violation("", f.at, "ended with the URL %s, and had %d follow-ups", url, len(got)).Text)
 		case got[0].url != url || !got[0].isOf(f):
@@ -106,6 +108,21 @@ func (o *oracle) finishesHaveFollowUps() {
 			o.broken("follow-up", "%s called %s, and no outcome that was written has it", id, o.followUps[id].url)
 		}
 	}
+}
+
+// heldFollowUp reports whether the filter of the group selected the follow-up of an outcome, so that it is paused, or has expired
+// because the resume skipped it.
+func (o *oracle) heldFollowUp(ctx context.Context, handle store.Store, f *finish, name string) bool {
+	if f.before.Correlation() != group || o.pauses.began == never {
+		return false
+	}
+	id := o.world.blocks[f.before.Namespace].FollowUpID(f.Ref.Shard, name)
+	t, err := handle.Get(ctx, timer.SystemClock(), store.Ref{Shard: f.Ref.Shard, UUID: timer.UUIDOf(f.before.Namespace, id)})
+	if err != nil {
+		return false
+	}
+	return t.Status == timer.StatusPaused && o.pauses.mayHold() ||
+		t.Status == timer.StatusDead && o.pauses.skip && strings.HasPrefix(t.LastError, timer.ExpiredError)
 }
 
 func sorted(all followUps) []string {

@@ -24,8 +24,11 @@ type pauses struct {
 	// first request of its resume; never if there was none. firm: no delivery can have begun before.
 	began, ended, resumed time.Duration
 	firm                  bool
-	// rate is that of the resume, and repeated is set if the answer to one of its pages was lost.
+	// unsure: the answer to one of its pages was lost, so that the page may be written after the resume.
+	unsure bool
+	// rate and skip are those of the resume, and repeated is set if the answer to one of its pages was lost.
 	rate               int
+	skip               bool
 	repeated, complete bool
 	// finished is when the last page was answered.
 	finished time.Duration
@@ -57,9 +60,10 @@ func (w *World) pauseGroup(ctx context.Context, o *Op) {
 		n, _ := page["late"].(float64)
 		late, repeated = late+int(n), repeated || again
 	})
+	w.oracle.mu.Lock()
+	defer w.oracle.mu.Unlock()
+	p.unsure = repeated || !ok
 	if ok {
-		w.oracle.mu.Lock()
-		defer w.oracle.mu.Unlock()
 		p.ended, p.firm = w.since(), late == 0 && !repeated
 		w.oracle.counts.Pauses++
 	}
@@ -69,7 +73,7 @@ func (w *World) pauseGroup(ctx context.Context, o *Op) {
 func (w *World) resumeGroup(ctx context.Context, o *Op) {
 	p := w.oracle.pauses
 	w.oracle.mu.Lock()
-	p.resumed, p.rate = w.since(), o.Rate
+	p.resumed, p.rate, p.skip = w.since(), o.Rate, o.Skip
 	w.oracle.mu.Unlock()
 	fields := map[string]any{}
 	if o.Rate > 0 {
@@ -78,7 +82,7 @@ func (w *World) resumeGroup(ctx context.Context, o *Op) {
 	if o.Skip {
 		fields["overdue"] = "skip"
 	}
-	for {
+	for range walks {
 		matched, repeated := 0, false
 		ok := w.pages(ctx, o, "timers/resume-matching", fields, func(page map[string]any, again bool) {
 			n, _ := page["matched"].(float64)
@@ -94,7 +98,13 @@ func (w *World) resumeGroup(ctx context.Context, o *Op) {
 			return
 		}
 	}
+	w.oracle.mu.Lock()
+	defer w.oracle.mu.Unlock()
+	w.oracle.broken("stuck", "a resume of the group finds paused timers in each of %d walks", walks)
 }
+
+// walks is the number of walks after which a resume of the group must have found all paused timers.
+const walks = 20
 
 // pages sends a request for every page of the group until it is answered, and reports whether all were. again: an earlier request for the
 // page may have been applied.
@@ -181,10 +191,13 @@ func (o *oracle) heldInGroup(number int) *hold {
 	return &hold{p.ended, p.firm}
 }
 
+// mayHold reports whether timers that the filter of the group selected may be paused at the end.
+func (p *pauses) mayHold() bool { return p.began != never && (p.unsure || !p.complete) }
+
 // mayBePaused reports whether a timer may be paused at the end, and whether it must be, unless a callback has ended it.
 func (o *oracle) mayBePaused(number int) (may, must bool) {
 	if o.inGroup(number) {
-		return o.pauses.began != never && !o.pauses.complete, false
+		return o.pauses.mayHold(), false
 	}
 	unsure, paused := false, false
 	for _, s := range o.ops {
@@ -332,7 +345,7 @@ func (o *oracle) resumesUnsure(number int) bool {
 // The first number of the timers that are paused, of those of the group, and the client of the group.
 const pausedTimers, groupTimers, pauser = 8000, 8500, 8900
 
-// pauses pauses and resumes timers in some lives: each by requests of its own, or as a group.
+// pauses draws, in some lives, timers that are paused and resumed: each by separate requests, or as a group.
 func (r *dice) pauses(p *Plan) {
 	if p.Seed%kinds == 0 || p.backlog() || !r.chance(25) {
 		return
