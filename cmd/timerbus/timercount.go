@@ -41,10 +41,10 @@ func (t *timerCommands) count() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVar(&status, "status", "", "scheduled, retrying, parked, done or dead (default: the first three)")
+	c.Flags().StringVar(&status, "status", "", "scheduled, retrying, parked, paused, done or dead (default: the first four)")
 	c.Flags().StringVar(&dueFrom, "due-from", "", "only timers due from this time on")
 	c.Flags().StringVar(&dueBefore, "due-before", "", "only timers due before this time")
-	completeWith(c, "status", "scheduled", "retrying", "parked", "done", "dead")
+	completeWith(c, "status", "scheduled", "retrying", "parked", "paused", "done", "dead")
 	return c
 }
 

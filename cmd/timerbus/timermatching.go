@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,9 @@ type filterFlags struct {
 	pageSize                                 int
 	dryRun, yes                              bool
 	wholeNamespace                           bool // a filter without a criterion is accepted
+
+	// unchanged are statuses that a list without a status contains, and that the command does not change.
+	unchanged []client.Status
 
 	from, before client.Instant // parsed by check
 }
@@ -87,9 +91,12 @@ func (f *filterFlags) count(ctx context.Context, api *client.Client, most int, l
 		DueFrom: f.from, DueBefore: f.before, Limit: min(1000, most),
 	}
 	defer line.clear()
-	for _, err := range api.AllTimers(ctx, request) {
+	for t, err := range api.AllTimers(ctx, request) {
 		if err != nil {
 			return n, err
+		}
+		if slices.Contains(f.unchanged, t.Status) {
+			continue
 		}
 		n++
 		line.show(time.Now(), func() string { return counted(n, "timer") + " counted" })
@@ -134,14 +141,17 @@ func (m *change) run(ctx context.Context, api *client.Client) error {
 	if e := m.printTotal(&total); e != nil {
 		return errors.Join(err, e)
 	}
-	if err != nil && total.Cursor != "" {
-		again := "continue with --cursor " + total.Cursor
-		if !total.StartAt.IsZero() {
-			again += " --start-at " + total.StartAt.Format(time.RFC3339Nano)
-		}
-		return hintedError{err, again}
+	var again []string
+	if total.Cursor != "" {
+		again = append(again, "--cursor "+total.Cursor)
 	}
-	return err
+	if !total.StartAt.IsZero() {
+		again = append(again, "--start-at "+total.StartAt.Format(time.RFC3339Nano))
+	}
+	if err == nil || len(again) == 0 {
+		return err
+	}
+	return hintedError{err, "continue with " + strings.Join(again, " ")}
 }
 
 func (m *change) dryRun(ctx context.Context, api *client.Client, line *progress) error {

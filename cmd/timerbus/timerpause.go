@@ -11,7 +11,7 @@ import (
 )
 
 func (t *timerCommands) pause() *cobra.Command {
-	filter := filterFlags{wholeNamespace: true}
+	filter := filterFlags{wholeNamespace: true, unchanged: []client.Status{"parked", "paused"}}
 	var note, ifGeneration string
 	c := &cobra.Command{
 		Use: "pause (ID | --matching)", Short: "Pause a timer, or all that a filter selects",
@@ -78,8 +78,11 @@ a filter, all of the namespace. With --rate, those whose time has passed become 
 			}
 			if t.matching {
 				start, err := instant("--start-at", startAt)
-				if err != nil {
+				switch {
+				case err != nil:
 					return err
+				case rate < 1 && c.Flags().Changed("rate"):
+					return usagef("--rate: %d is not accepted: want at least 1", rate)
 				}
 				filter.status = "paused"
 				work := change{

@@ -239,7 +239,7 @@ type CountTimersRequest struct {
 	// Namespace By default `default`.
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 
-	// Status If absent, live timers are counted (scheduled, retrying, parked). Done and dead timers are counted in history,
+	// Status If absent, live timers are counted (scheduled, retrying, parked, paused). Done and dead timers are counted in history,
 	// one for each finished generation.
 	Status Status `json:"status,omitempty,omitzero"`
 }
@@ -676,10 +676,11 @@ type MatchingPage struct {
 	// Applied How many of them were deleted, rescheduled, scheduled again or paused.
 	Applied int `json:"applied"`
 
-	// Late How many of those were applied so late that the old delivery may have been sent.
+	// Late How many of those were applied so late that the old delivery may have been sent. A pause also counts timers that were
+	// paused before.
 	Late int `json:"late"`
 
-	// Skipped How many were deleted or changed before they could be written, and no longer match.
+	// Skipped How many were deleted or changed before they could be written and no longer match, or had the state already.
 	Skipped int `json:"skipped"`
 
 	// NextCursor Absent on the last page.
@@ -727,10 +728,10 @@ type NamespaceDeletion struct {
 	// Late Those of them whose delivery may have been sent.
 	Late int `json:"late"`
 
-	// Pending Of a dry run, the number of scheduled, retrying and parked timers. 10000 means at least as many.
+	// Pending Of a dry run, the number of scheduled, retrying, parked and paused timers. 10000 means at least as many.
 	Pending int `json:"pending,omitempty,omitzero"`
 
-	// PendingDeleted Scheduled, retrying and parked timers that this request has deleted.
+	// PendingDeleted Scheduled, retrying, parked and paused timers that this request has deleted.
 	PendingDeleted int `json:"pendingDeleted"`
 
 	// RetryAfter When to repeat the request; immediately if it is absent.

@@ -13,8 +13,8 @@
 //   - It always retries after 429 and 503, which mean that nothing was applied, and after a failure to connect.
 //   - After a broken connection, when the first try may or may not have been applied, it retries only idempotent calls:
 //     all reads, creations with onConflict replace or keep and batches of them, updates without IfGeneration, deletions,
-//     reschedules (unless ShiftBy is used) and retries by filter, and all calls about namespaces except updates with
-//     IfVersion.
+//     reschedules (unless ShiftBy is used), pauses, resumes (unless ResumeRate is used) and retries by filter, and all calls
+//     about namespaces except updates with IfVersion.
 //
 // A creation that is sent twice creates one timer. With replace, the timer fires again if the first try was applied and
 // the timer had already fired when the second try arrived; with keep it does not.
@@ -28,8 +28,8 @@
 // # Many timers
 //
 // BatchCreateTimers and BatchDeleteTimers accept up to 1,000 timers and return a result for each. A Batcher collects
-// the creations of many goroutines into batches. DeleteAllMatching, RescheduleAllMatching and RetryAllMatching process
-// all timers that a filter selects, page by page.
+// the creations of many goroutines into batches. DeleteAllMatching, RescheduleAllMatching, PauseAllMatching,
+// ResumeAllMatching, RetryAllMatching and PurgeAllMatching process all timers that a filter selects, page by page.
 //
 // The package re-exports the types of pkg/api and imports no other package of the module.
 //

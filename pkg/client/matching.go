@@ -1,14 +1,19 @@
 package client
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
 
 // MatchingTotal is the total over the pages of a filter that were processed.
 type MatchingTotal struct {
 	Pages int
 	// Matched timers were selected by the filter. Applied counts the timers that were deleted, rescheduled, armed
-	// again, paused, resumed or purged,
-	// and Late those of them whose earlier delivery may have gone out. Skipped timers were deleted or changed
-	// before they could be written, and no longer match.
+	// again, paused, resumed or purged, and Late those of them whose earlier delivery may have gone out; of a pause, also those
+	// that were paused before. Skipped timers were not changed: they were deleted or changed meanwhile, or have the state already.
 	Matched, Applied, Late, Skipped int
 	// Cursor is where to continue: after an error, pass it to the next call.
 	Cursor string
@@ -89,27 +94,60 @@ func (c *Client) PauseAllMatching(
 	})
 }
 
-// ResumeMatching resumes the paused timers on one page of a filter. A page may be sent again: resumed timers keep their times.
+// ResumeMatching resumes the paused timers on one page of a filter. A page without ResumeRate may be sent again. With ResumeRate, a
+// page is never sent again after a broken connection: if it was applied, the same page contains the timers that follow, which
+// would get the times of the first ones.
 func (c *Client) ResumeMatching(ctx context.Context, r ResumeMatchingRequest) (ResumePage, error) {
 	var page ResumePage
-	_, err := c.call(ctx, "timers/resume-matching", true, r, &page)
+	_, err := c.call(ctx, "timers/resume-matching", repeatable(r.ResumeRate == 0), r, &page)
 	return page, err
 }
 
-// ResumeAllMatching is ResumeMatching over all pages, as DeleteAllMatching. It keeps ResumeRate over all pages.
+// ResumeAllMatching is ResumeMatching over all pages, as DeleteAllMatching. It keeps ResumeRate over all pages: after a broken
+// connection it sends the page again with a StartAt that is later by the seconds that the page may have used. An error returns the
+// StartAt with which, and with the Cursor of the total, the next call continues.
 func (c *Client) ResumeAllMatching(
 	ctx context.Context, r ResumeMatchingRequest, progress func(MatchingTotal),
 ) (MatchingTotal, error) {
-	total, err := walk(r.Cursor, progress, func(cursor string) (MatchingPage, error) {
-		r.Cursor = cursor
-		p, err := c.ResumeMatching(ctx, r)
-		if err == nil && r.ResumeRate != 0 && !p.NextStartAt.IsZero() {
-			r.StartAt = p.NextStartAt
+	seen := progress
+	if progress != nil {
+		seen = func(total MatchingTotal) {
+			total.StartAt = r.StartAt
+			progress(total)
 		}
+	}
+	total, err := walk(r.Cursor, seen, func(cursor string) (MatchingPage, error) {
+		r.Cursor = cursor
+		p, err := c.resumePage(ctx, &r)
 		return MatchingPage{Matched: p.Matched, Applied: p.Applied, Skipped: p.Skipped, NextCursor: p.NextCursor}, err
 	})
 	total.StartAt = r.StartAt
 	return total, err
+}
+
+// pageSize is the Limit of a page whose request has none.
+const pageSize = 100
+
+// resumePage resumes a page, and sets the StartAt of the next one.
+func (c *Client) resumePage(ctx context.Context, r *ResumeMatchingRequest) (ResumePage, error) {
+	for try := 1; ; try++ {
+		page, err := c.ResumeMatching(ctx, *r)
+		switch {
+		case err == nil && !page.NextStartAt.IsZero():
+			r.StartAt = page.NextStartAt
+			return page, nil
+		case err == nil, r.ResumeRate == 0, !mayBeApplied(err):
+			return page, err
+		}
+		start := r.StartAt.Time
+		if now := time.Now(); start.Before(now) {
+			start = now
+		}
+		r.StartAt = At(start.Add(time.Duration(cmp.Or(r.Limit, pageSize)) * time.Second / time.Duration(r.ResumeRate)))
+		if pause, again := c.retry.pause(try, true, err); !again || !timer.Sleep(ctx, pause) {
+			return page, err
+		}
+	}
 }
 
 // PurgeMatching removes the dead or done timers on one page of a filter from history. A page may be sent again, as with

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/client"
 )
@@ -84,5 +85,55 @@ func TestAWalkThatBreaksTellsHowFarItCame(t *testing.T) {
 	pages["1"] = `{"matched":1,"applied":1,"late":0,"skipped":0}`
 	if total, err = c.DeleteAllMatching(t.Context(), client.DeleteMatchingRequest{Cursor: total.Cursor}, nil); err != nil || total.Applied != 1 {
 		t.Errorf("%+v, %v", total, err)
+	}
+}
+
+// TestAResumeKeepsItsRateAfterALostAnswer: the page may have been applied, so the next timers become due after its seconds.
+func TestAResumeKeepsItsRateAfterALostAnswer(t *testing.T) {
+	for name, lose := range map[string]func(w http.ResponseWriter){
+		"broken connection": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		"outcome unknown": func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusGatewayTimeout)
+			_, _ = io.WriteString(w, `{"error":"OUTCOME_UNKNOWN","message":"m"}`)
+		},
+	} {
+		var starts []time.Time
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var request client.ResumeMatchingRequest
+			if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+				t.Error(err)
+			}
+			starts = append(starts, request.StartAt.Time)
+			switch len(starts) {
+			case 1:
+				_, _ = io.WriteString(w, `{"matched":4,"applied":4,"skipped":0,"nextCursor":"1","nextStartAt":"2100-01-01T00:00:02.000Z"}`)
+			case 2:
+				lose(w)
+			default:
+				_, _ = io.WriteString(w, `{"matched":4,"applied":4,"skipped":0,"nextStartAt":"2100-01-01T00:00:06.000Z"}`)
+			}
+		}))
+		c, err := client.New(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := client.ResumeMatchingRequest{ResumeRate: 2, Limit: 4}
+		var seen []time.Time
+		total, err := c.ResumeAllMatching(t.Context(), request, func(so client.MatchingTotal) { seen = append(seen, so.StartAt.Time) })
+		if err != nil { // the caller decides whether to continue
+			if !client.IsCode(err, client.CodeOutcomeUnknown) {
+				t.Errorf("%s: %v", name, err)
+			}
+			request.Cursor, request.StartAt = total.Cursor, total.StartAt
+			_, err = c.ResumeAllMatching(t.Context(), request, nil)
+		}
+		server.Close()
+		at := time.Date(2100, 1, 1, 0, 0, 2, 0, time.UTC)
+		if want := []time.Time{{}, at, at.Add(2 * time.Second)}; err != nil || !slices.EqualFunc(starts, want, time.Time.Equal) {
+			t.Errorf("%s: pages begin at %v, %v, want %v", name, starts, err, want)
+		}
+		if len(seen) == 0 || !seen[0].Equal(at) {
+			t.Errorf("%s: progress has the times %v, want %v first", name, seen, at)
+		}
 	}
 }

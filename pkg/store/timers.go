@@ -131,8 +131,8 @@ type Delete struct {
 }
 
 // Pause makes a scheduled or retrying timer paused: polls and sweeps do not read it, and its published due events miss at the row
-// check, because it has a new revision. due_at becomes plannedAt. The generation, plannedAt, attempts, starts and results are
-// kept, so the success of a running callback still ends the timer (I20). A timer that is already paused is not changed (Kept). A
+// check, because it has a new revision. due_at becomes plannedAt, which becomes resumedFrom if an earlier resume assigned it. The
+// generation, attempts, starts and results are kept, so the success of a running callback still ends the timer (I20). A timer that is already paused is not changed (Kept). A
 // Put, an Update and FinishRescheduled change a paused timer as they would change another one, but it stays paused. Errors:
 // ErrNotFound, also for finished timers; ErrConflict for a parked timer, or as for Update.
 //
@@ -145,15 +145,16 @@ type Pause struct {
 }
 
 // Resume makes a paused timer scheduled, or retrying if it has attempts. Its generation is kept. If plannedAt has not passed,
-// due_at becomes plannedAt. Otherwise both become max(now, At) + Delay, and Skip of the timer becomes Skip. If an earlier resume
-// has set Skip of the timer, it becomes Skip in both cases. A timer that is not paused is not changed (Kept). Errors:
+// due_at becomes plannedAt. Otherwise resumedFrom becomes plannedAt, both times become max(now, At) + Delay, and Skip of the timer
+// becomes Skip. A new generation clears resumedFrom and Skip, and
+// a retry resumedFrom. A timer that is not paused is not changed (Kept). Errors:
 // ErrNotFound, also for finished timers; ErrConflict as for Update.
 type Resume struct {
 	Ref      Ref
 	Revision timer.Revision
 	At       timer.Millis
-	// Delay counts from now, the time of the write, so that timers which are resumed together become due at a rate, even if the
-	// write takes long.
+	// Delay counts from At, or from the time of the write if that is later, so that timers which are resumed together become due
+	// at a rate, even if the write takes long.
 	Delay        time.Duration
 	Skip         bool
 	IfGeneration timer.Generation // 0: any
@@ -183,6 +184,9 @@ func (p Pause) Apply(now timer.Millis, t *timer.Timer) (changed bool, err error)
 	}
 	t.Status = timer.StatusPaused
 	t.Pause = &timer.Pause{By: p.By, Note: p.Note, At: now}
+	if t.ResumedFrom != 0 {
+		t.PlannedAt, t.ResumedFrom, t.Skip = t.ResumedFrom, 0, false
+	}
 	t.DueAt = t.PlannedAt
 	t.Revision, t.UpdatedAt = p.Revision, now
 	return true, nil
@@ -198,10 +202,9 @@ func (r Resume) Apply(now timer.Millis, t *timer.Timer) (changed bool) {
 		t.Status = timer.StatusRetrying
 	}
 	if t.PlannedAt <= now {
+		t.ResumedFrom, t.Skip = t.PlannedAt, r.Skip
 		t.PlannedAt = min(max(now, r.At).Add(r.Delay), timer.MaxMillis)
-		t.Skip = r.Skip
 	}
-	t.Skip = t.Skip && r.Skip
 	t.DueAt = t.PlannedAt
 	t.Revision, t.UpdatedAt = r.Revision, now
 	return true
@@ -219,7 +222,7 @@ type Written struct {
 	// Err is nil, ErrExists, ErrNotFound, ErrConflict or ErrInvalid, wrapped. It is ErrUnavailable or ErrOutcomeUnknown
 	// if only this operation failed that way.
 	Err error
-	// Timer is the state after a Put or Update, and the state that a Delete removed. If a Put kept the timer or
+	// Timer is the state after a Put, Update, Pause or Resume, and the state that a Delete removed. If a Put kept the timer or
 	// answered ErrExists, and on ErrConflict, it is the state found.
 	Timer timer.Timer
 	// Kept is set if a Put with Keep found the timer, a Pause a paused one, or a Resume one that is not paused: nothing changed.

@@ -17,12 +17,11 @@ func (s *Spec) ExpiresAt() Millis {
 }
 
 // Expired reports whether no attempt may begin at the time: the timer has expired, or its first attempt would begin later than
-// MaxAttemptsDuration allows. limit is then the name of the field that says so, or says
-// that a client resumed the timer and skips it.
+// MaxAttemptsDuration allows, or a resume skips it. limit is then the name of the field that says so, or "overdue: skip".
 func (t *Timer) Expired(now Millis) (limit string, expired bool) {
 	switch d := t.Retry.MaxAttemptsDuration; {
 	case t.Skip:
-		return "a pause", true
+		return "overdue: skip", true
 	case now >= t.ExpiresAt():
 		return "expireAfter", true
 	case d > 0 && t.Attempts == 0 && now >= t.ExecuteAt.Add(d):

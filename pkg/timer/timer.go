@@ -52,6 +52,9 @@ type Timer struct {
 	Pause *Pause
 	// Skip is set if a client resumed the timer and wants no delivery of this generation: it ends as expired when it is due.
 	Skip bool
+	// ResumedFrom is PlannedAt before a resume assigned a later time; 0 if none did. A pause makes it PlannedAt again, so that the
+	// next resume does not depend on the times that the one before assigned.
+	ResumedFrom Millis
 	// Attempts counts the attempts of this generation that had a result.
 	Attempts Attempt
 	// Starts counts the counted starts of deliveries since the last result (rule I13).

@@ -58,13 +58,14 @@ func (s *Service) checkAgain(d *delivery, began time.Duration, now *timer.Millis
 	at := s.timeForOutcome(d)
 	row, ok := s.readRow(s.life, checkOf(d), false)
 	t := &row.Timer
-	if !ok || !row.Found || t.Generation != d.row.Generation || t.Attempts != d.row.Attempts || t.Status.Held() {
+	if !ok || !row.Found || t.Generation != d.row.Generation || t.Attempts != d.row.Attempts ||
+		t.Status.Held() || t.PlannedAt != d.row.PlannedAt { // a pause and a resume change the planned time
 		// The write of the postponement misses a row that has changed.
 		why := callback.Verdict{Reason: "the timer could not be checked again"}
 		return &attemptResult{postpone: true, host: admission.Untried, Verdict: why}
 	}
 	at = max(at, s.config.Clock()) // the read may have taken long
-	if v, expired := callback.Expired(&d.row, at); expired {
+	if v, expired := callback.Expired(t, at); expired {
 		return &attemptResult{host: admission.Untried, Verdict: v}
 	}
 	*now = at

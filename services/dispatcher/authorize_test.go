@@ -274,15 +274,21 @@ func TestI7_ATimerThatChangesDuringATokenRequestIsNotDelivered(t *testing.T) {
 			}
 			w.put("deleted", 0, nil)
 			w.put("paused", 0, nil)
+			w.put("resumed", 0, nil)
+			w.put("skipped", 0, nil)
 			w.put("expired", 0, func(s *timer.Spec) { s.ExpireAfter = 3 * time.Second })
 			w.put("replaced", 0, nil)
 			kept := w.put("kept", 0, nil)
 			w.pass(time.Second)
 			w.write(store.Delete{Ref: w.ref("deleted")})
-			w.write(store.Pause{Ref: w.ref("paused"), Revision: w.revisions.Next()})
+			for _, id := range []string{"paused", "resumed", "skipped"} {
+				w.write(store.Pause{Ref: w.ref(id), Revision: w.revisions.Next()})
+			}
+			w.write(store.Resume{Ref: w.ref("resumed"), Revision: w.revisions.Next(), Delay: time.Hour})
+			w.write(store.Resume{Ref: w.ref("skipped"), Revision: w.revisions.Next(), Skip: true, Delay: time.Hour})
 			w.put("replaced", time.Hour, nil)
 			w.pass(time.Minute)
-			for _, id := range []string{"deleted", "paused", "expired", "replaced"} {
+			for _, id := range []string{"deleted", "paused", "resumed", "skipped", "expired", "replaced"} {
 				i.wantSent(t, id, calls...)
 			}
 			w.wantStatus("replaced", timer.StatusScheduled)

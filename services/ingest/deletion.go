@@ -132,7 +132,7 @@ func (h *handler) deletePage(ctx context.Context, from origin, ns store.Namespac
 	}
 	result.PendingDeleted = applied(deleted)
 	for _, one := range deleted {
-		if one.applied && !one.inTime {
+		if one.late {
 			result.Late++
 		}
 	}

@@ -88,7 +88,7 @@ func (h *handler) forgetAll(ctx context.Context, ns *store.Namespace, found []ti
 		for i, err := range errs {
 			switch {
 			case err == nil:
-				out[from+i] = written{applied: true, inTime: true}
+				out[from+i] = written{applied: true}
 			case !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConflict):
 				failed.add(err, 1)
 			}
@@ -110,7 +110,7 @@ func (h *handler) redriveAll(ctx context.Context, items []store.Rearm) ([]writte
 		for i := range rearmed {
 			switch err := rearmed[i].Err; {
 			case err == nil:
-				out[from+i] = written{applied: true, inTime: true}
+				out[from+i] = written{applied: true}
 			case !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConflict):
 				failed.add(err, 1)
 			}
@@ -121,8 +121,11 @@ func (h *handler) redriveAll(ctx context.Context, items []store.Rearm) ([]writte
 
 // written is the result of one timer of a page.
 type written struct {
-	applied, inTime bool
-	dueAt           timer.Millis // of changeAll
+	applied bool
+	// late: an earlier delivery of a timer that was changed may have begun. A pause also says so of a timer that was paused before.
+	late bool
+	// resumedTo is the time that a resume assigned to a timer whose time had passed; 0 for other timers.
+	resumedTo timer.Millis
 }
 
 func applied(all []written) int {
@@ -181,7 +184,7 @@ func (h *handler) serveMatchingAs(
 			}
 			result.Applied = applied(all)
 			for _, one := range all {
-				if one.applied && !one.inTime {
+				if one.late {
 					result.Late++
 				}
 			}
@@ -219,13 +222,17 @@ func (h *handler) changeAll(
 				conflict := errors.Is(w.Err, store.ErrConflict)
 				o, err := h.interpret(&commands[i], w, committed.After)
 				switch {
-				case conflict && m.Query.Selects(&w.Timer):
+				case conflict && !commands[i].wants(&w.Timer) && m.Query.Selects(&w.Timer):
 					found[place] = w.Timer
 					found[place].Payload = nil
 					changed = append(changed, place)
 				case conflict:
 				case err == nil:
-					out[place] = written{applied: !w.Kept, inTime: o.inTime, dueAt: o.timer.DueAt}
+					late := !o.inTime && (!w.Kept || commands[i].verb == event.VerbPause)
+					out[place] = written{applied: !w.Kept, late: late}
+					if o.timer.ResumedFrom != 0 {
+						out[place].resumedTo = o.timer.DueAt
+					}
 				case refuse(err).status >= http.StatusInternalServerError:
 					failed.add(err, 1)
 				}

@@ -26,10 +26,9 @@ func (s *Service) interpret(c *command, w *store.Written, after timer.Millis) (o
 		return outcome{}, timerNotFound(c.namespace.Name, c.id)
 	case errors.Is(err, store.ErrExists):
 		return outcome{}, timerExists(&w.Timer)
-	case errors.Is(err, store.ErrConflict) && c.verb == event.VerbPause && w.Timer.Status == timer.StatusParked:
+	case errors.Is(err, store.ErrConflict) && c.wants(&w.Timer) && c.verb == event.VerbPause:
 		return outcome{}, timerParked(&w.Timer)
-	case errors.Is(err, store.ErrConflict) && c.unlessPaused && w.Timer.Status == timer.StatusPaused &&
-		(c.ifGeneration == 0 || c.ifGeneration == w.Timer.Generation):
+	case errors.Is(err, store.ErrConflict) && c.wants(&w.Timer) && c.unlessPaused:
 		return outcome{}, timerPaused(&w.Timer)
 	case errors.Is(err, store.ErrConflict):
 		return outcome{}, generationConflict(&w.Timer, c.ifGeneration)
@@ -44,6 +43,11 @@ func (s *Service) interpret(c *command, w *store.Written, after timer.Millis) (o
 		o.inTime = true // a paused timer has no delivery that a resume could prevent
 	}
 	return o, nil
+}
+
+// wants reports whether a timer has the generation that ifGeneration requires.
+func (c *command) wants(t *timer.Timer) bool {
+	return c.ifGeneration == 0 || c.ifGeneration == t.Generation
 }
 
 // notStarted reports whether no delivery of a state can have begun by now. If a state has attempts, its due time has

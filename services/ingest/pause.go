@@ -83,7 +83,7 @@ func (h *handler) PauseMatchingTimers(w http.ResponseWriter, r *http.Request) {
 // ResumeMatchingTimers implements api.ServerInterface.
 func (h *handler) ResumeMatchingTimers(w http.ResponseWriter, r *http.Request) {
 	var b decode.ResumeMatching
-	var next timer.Millis
+	var next timer.Millis // with a rate, when the first timer of the next page is due
 	read := func(body []byte) (_ decode.Matching, err error) {
 		b, err = decode.ReadResumeMatching(body)
 		return b.Matching, err
@@ -95,7 +95,7 @@ func (h *handler) ResumeMatchingTimers(w http.ResponseWriter, r *http.Request) {
 			all, err := h.changeAll(ctx, m, found, func(t *timer.Timer) command {
 				return command{verb: event.VerbResume, resume: store.Resume{At: start, Delay: delays[t.UUID], Skip: b.Skip}}
 			})
-			next = nextStart(found, all, delays, start, b.Rate)
+			next = nextStart(all, start, b.Rate)
 			if err == nil {
 				h.audit(from, "timers resumed", "namespace", m.Namespace, "matched", len(found), "applied", applied(all),
 					"skip", b.Skip, "rate", b.Rate)
@@ -103,11 +103,10 @@ func (h *handler) ResumeMatchingTimers(w http.ResponseWriter, r *http.Request) {
 			return all, err
 		},
 		func(p *api.MatchingPage) any {
-			page := api.ResumePage{Matched: p.Matched, Applied: p.Applied, Skipped: p.Skipped, NextCursor: p.NextCursor}
-			if b.Rate > 0 {
-				page.NextStartAt = optionalInstant(max(next, b.StartAt))
+			return api.ResumePage{
+				Matched: p.Matched, Applied: p.Applied, Skipped: p.Skipped, NextCursor: p.NextCursor,
+				NextStartAt: optionalInstant(max(next, b.StartAt)),
 			}
-			return page
 		})
 }
 
@@ -122,15 +121,16 @@ func resumeDelays(found []timer.Timer, now timer.Millis, rate int) map[timer.UUI
 	return delays
 }
 
-// nextStart returns when the first timer of the next page is due: after the last one of this page that has a delay.
-func nextStart(found []timer.Timer, all []written, delays map[timer.UUID]time.Duration, start timer.Millis, rate int) timer.Millis {
+// nextStart returns when the first timer of the next page is due: after the last one of this page that got a new time.
+func nextStart(all []written, start timer.Millis, rate int) timer.Millis {
 	if rate == 0 {
-		return start
+		return 0
 	}
 	next := start
 	for i := range all {
-		if _, delayed := delays[found[i].UUID]; delayed && all[i].applied {
-			next = max(next, all[i].dueAt.Add(max(time.Second/time.Duration(rate), time.Millisecond))) // times are milliseconds
+		// A timer that was changed after it was listed may be due at a time that the resume did not assign.
+		if at := all[i].resumedTo; all[i].applied && at != 0 {
+			next = max(next, at.Add(max(time.Second/time.Duration(rate), time.Millisecond))) // times are milliseconds
 		}
 	}
 	return min(next, timer.MaxMillis)

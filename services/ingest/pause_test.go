@@ -1,12 +1,14 @@
 package ingest_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -137,5 +139,100 @@ func TestRequestsThatPausedTimersRefuse(t *testing.T) {
 	r := w.post("timers/list", `{"order":"due","status":"paused"}`).must(t, http.StatusBadRequest)
 	if r.field("details", "field") != "status" {
 		t.Errorf("list in due order: %s", r.text)
+	}
+}
+
+// late creates timers, pauses them, and passes their time.
+func (w *world) late(n int) {
+	w.several("late", n)
+	w.pages("timers/pause-matching", `"namespace":"default"`)
+	w.now.Add(int64(2 * time.Hour / time.Millisecond))
+}
+
+// TestI20ResumeRateOfATimerThatChangesMeanwhile: a timer of a page gets another time after it was listed. The times of the next page do
+// not depend on it.
+func TestI20ResumeRateOfATimerThatChangesMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	w.late(10)
+	changed := false
+	w.store.set(func(ctx context.Context, ops []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
+		for _, op := range ops {
+			if r, ok := op.(store.Resume); ok && !changed {
+				changed = true
+				at := w.clock().Add(8760 * time.Hour)
+				update := store.Update{Ref: r.Ref, Revision: timer.Revision(1<<62), Patch: timer.Patch{ExecuteAt: &at}}
+				if out, err := w.store.Store.Write(ctx, w.clock(), []store.Op{update}); err != nil || out[0].Err != nil {
+					t.Error(err, out)
+				}
+			}
+		}
+		return do()
+	})
+	r := w.post("timers/resume-matching", `{"namespace":"default","resumeRate":2,"limit":4}`).must(t, http.StatusOK)
+	start, err := time.Parse(time.RFC3339, fmt.Sprint(r.field("nextStartAt")))
+	if most := w.clock().Add(2 * time.Second).Time(); err != nil || !changed || start.After(most) {
+		t.Errorf("the next page begins at %s, %v; want %s at most", start, err, most)
+	}
+}
+
+// TestI20ASecondResumeReplacesTheTimesOfTheFirst: timers are paused again while a resume with a rate is going on.
+func TestI20ASecondResumeReplacesTheTimesOfTheFirst(t *testing.T) {
+	for fields, most := range map[string]int{`"resumeRate":1`: 1, `"resumeRate":3`: 3, `"overdue":"skip"`: 20} {
+		w := newWorld(t)
+		w.late(20)
+		w.post("timers/resume-matching", `{"namespace":"default","resumeRate":1}`).must(t, http.StatusOK)
+		w.now.Add(5000)
+		w.pages("timers/pause-matching", `"namespace":"default"`)
+		w.now.Add(5000)
+		w.post("timers/resume-matching", `{"namespace":"default",`+fields+`}`).must(t, http.StatusOK)
+		perSecond := map[timer.Millis]int{}
+		for i := range 20 {
+			row, err := w.row(fmt.Sprintf("late/%d", i))
+			second := (row.DueAt - w.clock()) / 1000
+			if perSecond[second]++; err != nil || perSecond[second] > most || row.Skip != (most == 20) {
+				t.Errorf("%s: timer %d is due in second %d, skip %t, %v", fields, i, second, row.Skip, err)
+			}
+		}
+	}
+}
+
+// TestI20LateOfARepeatedPause: a client that repeats a request learns that deliveries may have begun, although it finds the timers paused.
+func TestI20LateOfARepeatedPause(t *testing.T) {
+	w := newWorld(t)
+	w.several("late", 3)
+	w.now.Add(int64(2 * time.Hour / time.Millisecond))
+	for i, applied := range []float64{3, 0} {
+		if sum := w.pages("timers/pause-matching", `"namespace":"default"`); sum["applied"] != applied || sum["late"] != 3 {
+			t.Errorf("request %d: %v, want %v applied, 3 late", i, sum, applied)
+		}
+	}
+}
+
+// TestPausesOfParkedTimers are refused, once.
+func TestPausesOfParkedTimers(t *testing.T) {
+	w := newWorld(t)
+	w.several("x", 2)
+	row, err := w.row("x/0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := w.store.Store.Finish(t.Context(), w.clock(), []store.Finish{{
+		Ref: w.ref("x/0"), Kind: store.FinishParked, If: store.Guard{Revision: row.Revision}, Next: timer.Revision(1<<62),
+	}})
+	if err != nil || out[0] != nil {
+		t.Fatal(err, out)
+	}
+	tried := 0
+	w.store.set(func(_ context.Context, ops []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
+		tried += len(ops)
+		return do()
+	})
+	if sum := w.pages("timers/pause-matching", `"namespace":"default"`); sum["applied"] != 1 || sum["skipped"] != 1 || tried != 2 {
+		t.Errorf("%v with %d writes, want 1 applied, 1 skipped, 2 writes", sum, tried)
+	}
+	for body, code := range map[string]string{`"ifGeneration":"7"`: "GENERATION_CONFLICT", `"note":"n"`: "TIMER_EXISTS"} {
+		if r := w.post("timers/pause", `{"id":"x/0",`+body+`}`).must(t, http.StatusConflict); r.field("error") != code {
+			t.Errorf("%s: %s, want %s", body, r.text, code)
+		}
 	}
 }

@@ -58,6 +58,7 @@ var rows = []row{
 		number("Overdue timers", count, cluster("timerbus_timers_overdue", "overdue")),
 		number("Oldest overdue timer", seconds, cluster("timerbus_timers_oldest_overdue_seconds", "oldest")),
 		number("Parked timers", count, cluster("timerbus_timers_parked", "parked")),
+		number("Paused timers", count, cluster("timerbus_timers_paused", "paused")),
 		number("Dead timers", count, cluster("timerbus_timers_dead", "dead")),
 		number("Timers that died in 24 h", count, query{"sum(increase(timerbus_dispatcher_dead_total[24h]))", "dead"}),
 		number("Processes", count, query{"count(timerbus_build_info)", "processes"}),

@@ -14,6 +14,7 @@ type options struct {
 	// Pause is the first member, because PausedPattern finds it there.
 	Pause       *pause `json:"pause,omitempty"`
 	Skip        bool   `json:"skip,omitempty"`
+	ResumedFrom int64  `json:"resumedFrom,omitempty"`
 	Method      string `json:"method,omitempty"`
 	ContentType string `json:"contentType,omitempty"`
 	Reschedule  bool   `json:"reschedule,omitempty"`
@@ -34,7 +35,7 @@ type pause struct {
 // sweeps and programs of earlier releases, which know only this status, do not deliver it.
 const PausedPattern = PausedPrefix + `%`
 
-// PausedPrefix begins the options of a paused timer, and of no other one.
+// PausedPrefix begins the options of a paused timer, and of no other live one.
 const PausedPrefix = `{"pause"`
 
 // StoredStatus returns the status of a timer as engines store it.
@@ -52,7 +53,7 @@ func FormatOptions(t *timer.Timer) string {
 		Method: s.Request.Method, ContentType: s.Request.ContentType, Reschedule: s.Request.Reschedule,
 		WindowMS: s.Window.Milliseconds(), ExpireMS: s.ExpireAfter.Milliseconds(), OnDone: s.OnDone, OnDead: s.OnDead,
 	}
-	o.Skip = t.Skip
+	o.Skip, o.ResumedFrom = t.Skip, int64(t.ResumedFrom)
 	if t.Status == timer.StatusPaused && t.Pause != nil {
 		o.Pause = &pause{By: t.Pause.By, Note: t.Pause.Note, At: int64(t.Pause.At)}
 	}
@@ -69,7 +70,7 @@ func FormatOptions(t *timer.Timer) string {
 // ParseOptions sets the options of a timer from their stored form. The status must be set; that of a paused timer becomes paused.
 func ParseOptions(text string, t *timer.Timer) error {
 	s := &t.Spec
-	t.Pause, t.Skip = nil, false
+	t.Pause, t.Skip, t.ResumedFrom = nil, false, 0
 	s.Request, s.Window, s.ExpireAfter, s.OnDone, s.OnDead = timer.Request{}, 0, 0, "", ""
 	if text == "" {
 		return nil
@@ -82,7 +83,7 @@ func ParseOptions(text string, t *timer.Timer) error {
 	s.Window = time.Duration(o.WindowMS) * time.Millisecond
 	s.ExpireAfter = time.Duration(o.ExpireMS) * time.Millisecond
 	s.OnDone, s.OnDead = o.OnDone, o.OnDead
-	t.Skip = o.Skip
+	t.Skip, t.ResumedFrom = o.Skip, timer.Millis(o.ResumedFrom)
 	if o.Pause != nil && t.Status == timer.StatusParked {
 		t.Status = timer.StatusPaused
 		t.Pause = &timer.Pause{By: o.Pause.By, Note: o.Pause.Note, At: timer.Millis(o.Pause.At)}

@@ -254,7 +254,7 @@ func (s *Slot) Finish(now timer.Millis, f *store.Finish) error {
 			t.Status = timer.StatusRetrying
 		}
 		t.DueAt = DueAt(now, t.ExecuteAt, f.NextAt)
-		t.PlannedAt = t.DueAt
+		t.PlannedAt, t.ResumedFrom = t.DueAt, 0
 	case store.FinishLeased, store.FinishPostponed:
 		t.DueAt = DueAt(now, t.ExecuteAt, f.NextAt)
 		switch {

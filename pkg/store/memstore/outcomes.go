@@ -90,7 +90,7 @@ func (db *Database) finish(now timer.Millis, f *store.Finish) error {
 		}
 		t.Revision = f.Next
 		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
-		t.PlannedAt = t.DueAt
+		t.PlannedAt, t.ResumedFrom = t.DueAt, 0
 		sh.put(&row{timer: t})
 		db.record(&historyRow{entry: entryOf(&was, f, store.OutcomeFailed), expires: expires(f)})
 	case store.FinishLeased, store.FinishPostponed:

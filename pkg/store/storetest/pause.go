@@ -14,7 +14,8 @@ func pauseTests() []test {
 		{"I20_NothingButAResumeEndsAPause", pauseStays},
 		{"I20_AResumedTimerIsReadAtItsTime", resumeReturns},
 		{"I20_AnOverdueTimerIsDueWhenTheResumeSays", resumeOverdue},
-		{"I20_TheLastResumeSaysWhetherATimerIsSkipped", resumeSkips},
+		{"I20_ASecondResumeAssignsAnew", resumeTwice},
+		{"I20_ARetryEndsTheTimeOfAResume", resumeRetried},
 		{"I20_TheFollowUpOfAPausedTimerIsWritten", pauseFollowUp},
 		{"Pause/DueKeysLeaveOutPausedTimers", pauseDueKeys},
 		{"Pause/OnlyTheAskedGenerationOfALiveTimer", pauseRefused},
@@ -182,7 +183,7 @@ func resumeOverdue(w *world) {
 			w.now += minute
 			out := w.mustWrite(store.Resume{Ref: w.ref("a"), Revision: w.next(), At: w.now - second + later, Delay: 1500 * time.Millisecond, Skip: skip})
 			want := was
-			want.Revision, want.UpdatedAt, want.Skip = out.Timer.Revision, w.now, skip
+			want.Revision, want.UpdatedAt, want.Skip, want.ResumedFrom = out.Timer.Revision, w.now, skip, was.PlannedAt
 			want.DueAt = max(w.now, w.now-second+later) + 1500
 			want.PlannedAt = want.DueAt
 			w.equal("the resumed timer", out.Timer, want)
@@ -190,8 +191,8 @@ func resumeOverdue(w *world) {
 			w.wantRead(&want, true)
 			// A new generation is delivered.
 			next := w.mustWrite(store.Update{Ref: w.ref("a"), Revision: w.next(), Patch: timer.Patch{ExecuteAt: &w.now}}).Timer
-			if next.Skip {
-				w.t.Error("an update keeps Skip")
+			if next.Skip || next.ResumedFrom != 0 {
+				w.t.Errorf("after an update skip is %t, resumed from %s", next.Skip, next.ResumedFrom)
 			}
 		}
 	}
@@ -270,21 +271,39 @@ func pauseCounts(w *world) {
 	}
 }
 
-// resumeSkips: a timer that a resume skips is paused and resumed again before it has ended.
-func resumeSkips(w *world) {
+// resumeTwice: a pause removes the time that a resume assigned, and what it says about the delivery. The next resume assigns anew.
+func resumeTwice(w *world) {
 	for _, skip := range []bool{false, true} {
-		w.put("a", w.now)
+		was := w.put("a", w.now)
 		w.pause("a")
 		w.now += second
-		w.mustWrite(store.Resume{Ref: w.ref("a"), Revision: w.next(), At: w.now + minute, Skip: true})
-		if paused := w.pause("a"); !paused.Skip {
-			w.t.Error("a pause forgets Skip")
-		}
-		resumed := w.mustWrite(store.Resume{Ref: w.ref("a"), Revision: w.next(), At: w.now, Skip: skip}).Timer
-		if resumed.Skip != skip || resumed.DueAt != w.now+minute {
-			w.t.Errorf("skip %t, due at %s, want %t, %s", resumed.Skip, resumed.DueAt, skip, w.now+minute)
+		w.mustWrite(store.Resume{Ref: w.ref("a"), Revision: w.next(), At: w.now + hour, Skip: !skip})
+		paused := w.pause("a")
+		want := was
+		want.Status, want.Pause, want.Revision, want.UpdatedAt = timer.StatusPaused, paused.Pause, paused.Revision, w.now
+		w.equal("the timer that is paused again", paused, want)
+		w.wantRow(w.ref("a"), &want)
+		resumed := w.mustWrite(store.Resume{Ref: w.ref("a"), Revision: w.next(), At: w.now + minute, Skip: skip}).Timer
+		if resumed.Skip != skip || resumed.DueAt != w.now+minute || resumed.ResumedFrom != was.PlannedAt {
+			w.t.Errorf("skip %t, due at %s, resumed from %s; want %t, %s, %s",
+				resumed.Skip, resumed.DueAt, resumed.ResumedFrom, skip, w.now+minute, was.PlannedAt)
 		}
 		w.wantRow(w.ref("a"), &resumed)
+	}
+}
+
+// resumeRetried: the time of a retry is not one that a resume assigned.
+func resumeRetried(w *world) {
+	w.put("a", w.now)
+	w.pause("a")
+	w.now += second
+	resumed := w.mustWrite(store.Resume{Ref: w.ref("a"), Revision: w.next(), At: w.now}).Timer
+	retried := w.move(&resumed, store.FinishRetry)
+	if retried.ResumedFrom != 0 {
+		w.t.Errorf("resumed from %s after a retry", retried.ResumedFrom)
+	}
+	if paused := w.pause("a"); paused.PlannedAt != retried.PlannedAt {
+		w.t.Errorf("planned at %s, want %s", paused.PlannedAt, retried.PlannedAt)
 	}
 }
 
