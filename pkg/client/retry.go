@@ -42,8 +42,7 @@ func (r retry) pause(try int, repeat repeatable, err error) (pause time.Duration
 
 // mayBeApplied reports whether a failed call may have been applied, now or later.
 func mayBeApplied(err error) bool {
-	var answered *Error
-	if errors.As(err, &answered) {
+	if answered, ok := errors.AsType[*Error](err); ok {
 		return answered.Code == CodeOutcomeUnknown
 	}
 	return !neverConnected(err)

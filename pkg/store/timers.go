@@ -132,9 +132,9 @@ type Delete struct {
 
 // Pause makes a scheduled or retrying timer paused: polls and sweeps do not read it, and its published due events miss at the row
 // check, because it has a new revision. due_at becomes plannedAt, which becomes resumedFrom if an earlier resume assigned it. The
-// generation, attempts, starts and results are kept, so the success of a running callback still ends the timer (I20). A timer that is already paused is not changed (Kept). A
-// Put, an Update and FinishRescheduled change a paused timer as they would change another one, but it stays paused. Errors:
-// ErrNotFound, also for finished timers; ErrConflict for a parked timer, or as for Update.
+// generation, attempts, starts and results are kept, so the success of a running callback still ends the timer (I20). A timer that
+// is already paused is not changed (Kept). A Put, an Update and FinishRescheduled change a paused timer as they would change another
+// one, but it stays paused. Errors: ErrNotFound, also for finished timers; ErrConflict for a parked timer, or as for Update.
 //
 // Every engine stores a paused timer with the status parked, so its indexes serve both.
 type Pause struct {

@@ -160,7 +160,7 @@ func TestI20ResumeRateOfATimerThatChangesMeanwhile(t *testing.T) {
 			if r, ok := op.(store.Resume); ok && !changed {
 				changed = true
 				at := w.clock().Add(8760 * time.Hour)
-				update := store.Update{Ref: r.Ref, Revision: timer.Revision(1<<62), Patch: timer.Patch{ExecuteAt: &at}}
+				update := store.Update{Ref: r.Ref, Revision: timer.Revision(1 << 62), Patch: timer.Patch{ExecuteAt: &at}}
 				if out, err := w.store.Store.Write(ctx, w.clock(), []store.Op{update}); err != nil || out[0].Err != nil {
 					t.Error(err, out)
 				}
@@ -217,7 +217,7 @@ func TestPausesOfParkedTimers(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := w.store.Store.Finish(t.Context(), w.clock(), []store.Finish{{
-		Ref: w.ref("x/0"), Kind: store.FinishParked, If: store.Guard{Revision: row.Revision}, Next: timer.Revision(1<<62),
+		Ref: w.ref("x/0"), Kind: store.FinishParked, If: store.Guard{Revision: row.Revision}, Next: timer.Revision(1 << 62),
 	}})
 	if err != nil || out[0] != nil {
 		t.Fatal(err, out)
