@@ -31,8 +31,9 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	if !r.postpone {
 		e := resultEvent(d, r, &f)
 		if err := s.applySettings(d, &f, e); err != nil {
-			// It is not known whether the namespace's settings name an onDone or onDead URL. No callback was made, because it
-			// needs the settings, too. The timer is postponed, and its next attempt publishes the fired event again.
+			// It is not known whether the namespace's settings name an onDone or onDead URL. No callback was made:
+			// a delivery that makes one has read the settings before. The timer is postponed. If this attempt published a fired
+			// event, the next one publishes it again.
 			r = &attemptResult{postpone: true, Verdict: callback.Verdict{Reason: err.Error()}, finishedAt: r.finishedAt, host: r.host}
 			f = s.finishOf(d, r)
 		} else if err := s.publishResult(d, e); err != nil {
@@ -49,7 +50,7 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 		if (r.postpone || d.notCalled) && s.life.Err() == nil {
 			s.discard(d) // this write has no result of a call to keep: the bus redelivers the message, or the row lease expires
 		} else {
-			s.abandon(d, mode, errNotWritten)
+			s.abandon(d, mode, errUnconfirmed)
 		}
 		return
 	}
@@ -258,8 +259,9 @@ type finishJob struct {
 // only the state before this write. If an earlier try was applied, the guard of the next one no longer matches, so nothing is written
 // twice.
 //
-// If the store is lost, the write waits for it. Only postponements and outcomes of attempts without a call (notCalled)
-// do not wait: writeOutcome gives up, and the bus redelivers the message, or the row lease expires.
+// If the store is lost, the write waits for it. Only postponements do not wait, and outcomes of deliveries with notCalled: the timer
+// expired, the circuit was open, or the token was refused. For these writeOutcome gives up, and the bus redelivers the message, or
+// the row lease expires.
 //
 // After an applied write, the delivery holds the new revision. After an applied write, or one that may have been applied,
 // the scheduler gets a hint if the row is due within the hint window.
@@ -380,8 +382,8 @@ func (s *Service) timeForOutcome(d *delivery) timer.Millis {
 	return now
 }
 
-// errNotWritten is the cause of an abandoned delivery whose outcome the store has not confirmed.
-var errNotWritten = errors.New("the store has not confirmed the outcome")
+// errUnconfirmed is the cause of an abandoned delivery whose outcome the store has not confirmed.
+var errUnconfirmed = errors.New("the store has not confirmed the outcome")
 
 // errUncertain is the error of writes that were not made because the clock was uncertain (I8).
 var errUncertain = errors.New("not written: the clock is uncertain")
@@ -407,7 +409,8 @@ func (s *Service) recordUnknown(d *delivery, f *store.Finish, unknown bool) {
 }
 
 // dueAfter returns the due time of the row after the write f, by the store's contract. For FinishParked, which
-// keeps due_at, the result is wrong. Nothing uses it: hint ignores parked rows, and parking is the last write of a delivery.
+// keeps due_at, the result is wrong. Nothing uses it: hint sends nothing after FinishParked, and parking is the last write of a
+// delivery.
 func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
 	executeAt := d.row.ExecuteAt
 	if f.Kind == store.FinishRescheduled {

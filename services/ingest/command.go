@@ -16,8 +16,8 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/quota"
 )
 
-// command is one create, update, delete, pause or resume, from HTTP, the command topic or an outbox. The store's operation of a
-// create or an update also needs a revision, which op adds.
+// command is one create, update, delete, pause or resume, from HTTP, the command topic or an outbox. The store's operation
+// also needs a revision, except that of a delete; op adds it.
 type command struct {
 	verb      event.Verb
 	namespace store.Namespace
@@ -29,7 +29,7 @@ type command struct {
 	patch        timer.Patch      // update
 	unlessPaused bool             // update
 	pause        store.Pause      // pause: who and why
-	resume       store.Resume     // resume: when, and whether to deliver
+	resume       store.Resume     // resume: when an overdue timer is due, and whether it then ends as expired
 	ifGeneration timer.Generation // all except create; 0: any
 }
 
@@ -37,7 +37,7 @@ type command struct {
 type origin struct {
 	// caller sent it, and may do what its rights allow.
 	caller access.Caller
-	// source is the CloudEvents source of a topic command, or "outbox".
+	// source is the CloudEvents source of a topic command, "outbox" for a row of an outbox, and empty for an HTTP request.
 	source string
 	// received is the time from which executeIn counts. uncertain means that the clock was uncertain then (I8).
 	received  timer.Millis
@@ -183,8 +183,8 @@ func (s *Service) checkURLs(callback, onDone, onDead *string) error {
 	return nil
 }
 
-// checkSettings returns an error if dispatchers would refuse to call a URL in the fields. It does not check the other settings
-// of the namespace, which may be older than the policy.
+// checkSettings returns an error if dispatchers would refuse to call a URL in the request. It does not check the URLs that the
+// namespace already has: they may be older than the policy.
 func (s *Service) checkSettings(f *decode.SettingsFields) error {
 	if err := s.checkURL("callbackAuth.tokenUrl", f.TokenURL()); err != nil {
 		return err
@@ -231,7 +231,7 @@ func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete, from orig
 }
 
 // resolveTimer checks the right to write, reads the namespace from the directory, and sets the command's namespace, timer id and
-// ref. A create or an update gets an error if the namespace is being deleted.
+// ref. All commands except deletes get an error if the namespace is being deleted.
 func (s *Service) resolveTimer(ctx context.Context, c *command, selection decode.Selection, from origin) error {
 	c.namespace.Name, c.id = selection.Namespace, selection.ID
 	ns, err := s.lookup(ctx, from, access.Write, selection.Namespace)
@@ -285,7 +285,7 @@ func refOf(ns *store.Namespace, id string) store.Ref {
 	return store.Ref{Shard: ns.Shards.Place(id), UUID: timer.UUIDOf(ns.Name, id)}
 }
 
-// op returns the command as an operation of the store. Every try of a create or an update uses a new revision.
+// op returns the command as an operation of the store. The caller gives a new revision each time; a delete does not use it.
 func (c *command) op(revision timer.Revision) store.Op {
 	switch c.verb {
 	case event.VerbCreate:

@@ -50,7 +50,7 @@ type limiter struct {
 	queued         *list.List // hosts with a queue, the next one first
 	calls, waiting int
 	postponing     int  // tickets in Writing because they would have waited too long
-	paused         bool // no ticket is refused because of its wait, see Queue.Decide
+	postponesNone  bool // no ticket is refused because of its wait, see Queue.Decide
 	hostsInUse     int  // hosts with calls
 	openCircuits   int  // open circuits
 	clock          *activity
@@ -120,7 +120,7 @@ func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Durat
 // mayPostpone reports whether another ticket may be refused because it would wait too long. If not, the ticket keeps
 // waiting, and gets a permit if its host becomes faster. Without this limit, one slow second after an outage would
 // postpone all timers that are in memory, and they would hold all room until their postponements are written.
-func (l *limiter) mayPostpone() bool { return l.postponing < l.limits.Batch && !l.paused }
+func (l *limiter) mayPostpone() bool { return l.postponing < l.limits.Batch && !l.postponesNone }
 
 // hostQueueLimit returns how many tickets may wait for a host. If the host has free permits, they wait for slots and
 // not for the host.

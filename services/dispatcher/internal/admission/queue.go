@@ -44,9 +44,9 @@ type Limits struct {
 	// HoldFor bounds how long a delivery waits in this process: 10 s. A delivery that has waited longer is postponed when Aged
 	// next looks at it, so that another process can take it; Aged looks at each delivery every LeaseAfter. The wait for a slot or
 	// in quarantine counts from the arrival of the message, the wait for a permit from its beginning. If its namespace holds all
-	// slots of its share, a delivery that waits for a permit is postponed earlier, after 2 × HostMaxWait. While row checks are
-	// running, these bounds postpone no delivery. While Batch deliveries are being postponed or an isolated timer waits to start,
-	// they postpone none of those that wait for a permit.
+	// slots of its share, a delivery that waits for a permit is postponed earlier, after 2 × HostMaxWait. No delivery is postponed
+	// by these bounds while row checks are running. One that waits for a permit is not postponed by them either while Batch
+	// deliveries are being postponed, or while other deliveries must wait for an isolated timer.
 	HoldFor time.Duration
 	// HostLimit bounds the concurrent callbacks of one namespace to one host and port while the namespace's setting is not
 	// known: 64.
@@ -56,7 +56,8 @@ type Limits struct {
 	TopicLimit int
 	// HostMaxWait bounds the estimated wait in this process for a permit of a host, or for a slot of the namespace's share: 1 s.
 	// If a delivery would wait longer, one of those that wait for the same host or share is postponed by at least HostMaxWait:
-	// the one with the fewest postponements, which may be the new one. At most Batch deliveries are being postponed at a time.
+	// the one with the fewest postponements, which may be the new one. While Batch deliveries are being postponed, no more are
+	// postponed for this reason.
 	HostMaxWait time.Duration
 	// MaxPostpone bounds how far a row is postponed because of its host, its namespace's share of the slots, or
 	// callback settings that cannot be read or decrypted, or a token that cannot be obtained: 60 s.
@@ -103,7 +104,7 @@ type Queue struct {
 
 // New returns an empty queue.
 func New(limits *Limits) *Queue {
-	clock := &activity{} // a clock that stops while the process is paused
+	clock := &activity{} // a clock that stops while the process is suspended
 	q := &Queue{
 		limits: *limits, known: map[State]*Ticket{}, aging: list.New(), shares: newShares(clock), hosts: newLimiter(limits, clock),
 	}
@@ -167,10 +168,11 @@ type Postponement struct {
 	PermitAnswer
 }
 
-// hostCheckInterval is how often the queue checks hosts while deliveries wait for them, because hosts may become slow.
-const hostCheckInterval = 20 * time.Millisecond
+// queueCheckInterval is how often Decide looks again at deliveries that wait for a host, or for a slot of a full share, because the
+// calls that they wait for may become slow.
+const queueCheckInterval = 20 * time.Millisecond
 
-func (r *Decision) checkHostsAgain() { r.limitWait(hostCheckInterval) }
+func (r *Decision) checkQueuesAgain() { r.limitWait(queueCheckInterval) }
 
 func (r *Decision) limitWait(d time.Duration) {
 	if r.Wait == 0 || r.Wait > d {
@@ -193,7 +195,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	}
 	q.hosts.shrinkQueues(elapsed, postpone, q.waitForSlot)
 	if q.hosts.waiting > 0 {
-		r.checkHostsAgain()
+		r.checkQueuesAgain()
 	}
 	if alone := q.quarantine.isolated; alone != nil && !alone.leased {
 		// No other delivery starts until this one has ended or has a lease.
@@ -204,12 +206,12 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 		limit = 0
 	}
 	others := func() bool { return limit > 0 && (q.shares.hasNext(q.free()) || q.hosts.hasNext(q.mayHoldSlot)) }
-	q.hosts.paused = false
+	q.hosts.postponesNone = false
 	if len(q.quarantine.waiting) > 0 && (!q.quarantine.othersNext || !others()) {
 		group, wait, retry := q.nextGroup(limit)
 		// An isolated timer starts only when exposed is 0, and exposed includes the deliveries whose postponement is being
-		// written. So while the timer waits, no more deliveries are postponed because of their hosts.
-		q.hosts.paused = wait && len(group) == 0
+		// written. So while other deliveries must wait for it (wait), none is postponed because of its host.
+		q.hosts.postponesNone = wait && len(group) == 0
 		if retry > 0 {
 			r.limitWait(retry - elapsed + time.Millisecond)
 		}
@@ -223,7 +225,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 		q.quarantine.othersNext = false
 	}
 	if q.shares.shrinkQueues(q.free(), q.limits.HostMaxWait, q.limits.MaxPostpone, q.hosts.mayPostpone, postpone) {
-		r.checkHostsAgain()
+		r.checkQueuesAgain()
 	}
 	return r
 }
@@ -266,7 +268,7 @@ func (q *Queue) fill(r *Decision, limit int, elapsed time.Duration, postpone fun
 		default:
 			q.move(t, Queued)
 			r.Queued++
-			r.checkHostsAgain()
+			r.checkQueuesAgain()
 		}
 	}
 }
@@ -405,8 +407,8 @@ type Aged struct {
 	*Ticket
 	// Lease: its row must be leased.
 	Lease bool
-	// Postpone: it waited too long, and is now in stage Writing. ForHost: it waited for a permit of its host; then PermitAnswer
-	// has the delay.
+	// Postpone: it waited too long, and is now in stage Writing. ForHost: it waited for a permit, or in quarantine while its host
+	// had none free; then PermitAnswer has the delay.
 	Postpone, ForHost bool
 	PermitAnswer
 }

@@ -286,7 +286,7 @@ type activity struct {
 }
 
 // maxGap bounds how much of the time between two readings counts. While deliveries wait, the checker reads the
-// clock at least every hostCheckInterval.
+// clock at least every queueCheckInterval.
 const maxGap = 100 * time.Millisecond
 
 // read advances the clock. elapsed is the time since the start of the process.

@@ -41,7 +41,7 @@ type shardSweep struct {
 }
 
 // SweepBy returns the time at which the next sweep must begin even if the pause has not ended. It is the earlier of two times:
-// the removal of a handover barrier (the sweep begins immediately), and AckWait after the ack floor has entered a new topic epoch;
+// the removal of a handover barrier, and AckWait after the ack floor has entered a new topic epoch;
 // Never if there is neither. SweepStart resets each of the two that has passed.
 func (p *Partition) SweepBy() timer.Millis { return min(p.barrierRemovedAt, p.staleEpochAt) }
 
@@ -60,11 +60,11 @@ func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 //
 // In each shard, a sweep begins at the sweep floor: the last sweep found no row up to this key. Once in each FullSweep
 // interval it begins at the first key, because a write that takes longer than SweepMargin may add a row before the
-// sweep floor (I4). It ends with the first page whose last row is after R. An overdue row after R, if older than Grace,
-// usually means that a hint was lost, so its shard is polled as soon as the timer heap has room. If the last poll of the
-// shard did not arm all rows, or rows were removed from the heap (cut), such rows are expected, and the sweep ends at R. Idle
-// shards are polled instead of swept. A sweep includes an idle shard only if its poll is due and the timer heap has no room for the
-// result.
+// sweep floor (I4). In each shard a sweep ends when there are no more overdue rows, or after the first page whose last row of the
+// shard is after R. An overdue row after R, if older than Grace, usually means that a hint was lost, so its shard is polled as soon
+// as the timer heap has room. If the last poll of the shard did not arm all rows, or rows were removed from the heap (cut), such
+// rows are expected, and the sweep ends at R. Idle shards are polled instead of swept. A sweep includes an idle shard only if its
+// poll is due and the timer heap has no room for the result.
 func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
 	p.removePassed(now)
 	p.ticks++
@@ -203,8 +203,8 @@ func (w *sweep) trim(limit int) {
 }
 
 // finishSweep queues the rows to publish, and moves the sweep floors. It also removes states from the in-flight set whose rows are
-// gone: the bus had confirmed the publication before the sweep began, the sweep read the row's key and did not find the row, and
-// no sweep is publishing the state again. Without this, the set could become full while one message that no dispatcher
+// gone: the bus had confirmed the publication before the sweep began, the sweep read the range with the row's key and did not find
+// the row, and no sweep is publishing the state again. Without this, the set could become full while one message that no dispatcher
 // acknowledges holds back the ack floor.
 func (p *Partition) finishSweep() {
 	p.sweep.running = false
@@ -264,7 +264,7 @@ func (p *Partition) moveSweepFloors() {
 	}
 }
 
-// covered reports whether the sweep has read the row's key.
+// covered reports whether the row's key is in the range that the sweep has read.
 func (p *Partition) covered(row *store.DueRow) bool {
 	w, swept := p.sweep.shards[row.Ref.Shard]
 	return swept && row.DueAt <= p.sweep.now && row.Key().After(w.from) && !row.Key().After(w.upto)
