@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -154,11 +155,10 @@ func (w *world) late(n int) {
 func TestI20ResumeRateOfATimerThatChangesMeanwhile(t *testing.T) {
 	w := newWorld(t)
 	w.late(10)
-	changed := false
+	var changed atomic.Bool // the commits are concurrent
 	w.store.set(func(ctx context.Context, ops []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
 		for _, op := range ops {
-			if r, ok := op.(store.Resume); ok && !changed {
-				changed = true
+			if r, ok := op.(store.Resume); ok && changed.CompareAndSwap(false, true) {
 				at := w.clock().Add(8760 * time.Hour)
 				update := store.Update{Ref: r.Ref, Revision: timer.Revision(1 << 62), Patch: timer.Patch{ExecuteAt: &at}}
 				if out, err := w.store.Store.Write(ctx, w.clock(), []store.Op{update}); err != nil || out[0].Err != nil {
@@ -170,7 +170,7 @@ func TestI20ResumeRateOfATimerThatChangesMeanwhile(t *testing.T) {
 	})
 	r := w.post("timers/resume-matching", `{"namespace":"default","resumeRate":2,"limit":4}`).must(t, http.StatusOK)
 	start, err := time.Parse(time.RFC3339, fmt.Sprint(r.field("nextStartAt")))
-	if most := w.clock().Add(2 * time.Second).Time(); err != nil || !changed || start.After(most) {
+	if most := w.clock().Add(2 * time.Second).Time(); err != nil || !changed.Load() || start.After(most) {
 		t.Errorf("the next page begins at %s, %v; want %s at most", start, err, most)
 	}
 }
@@ -222,13 +222,13 @@ func TestPausesOfParkedTimers(t *testing.T) {
 	if err != nil || out[0] != nil {
 		t.Fatal(err, out)
 	}
-	tried := 0
+	var tried atomic.Int64 // the commits are concurrent
 	w.store.set(func(_ context.Context, ops []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
-		tried += len(ops)
+		tried.Add(int64(len(ops)))
 		return do()
 	})
-	if sum := w.pages("timers/pause-matching", `"namespace":"default"`); sum["applied"] != 1 || sum["skipped"] != 1 || tried != 2 {
-		t.Errorf("%v with %d writes, want 1 applied, 1 skipped, 2 writes", sum, tried)
+	if sum := w.pages("timers/pause-matching", `"namespace":"default"`); sum["applied"] != 1 || sum["skipped"] != 1 || tried.Load() != 2 {
+		t.Errorf("%v with %d writes, want 1 applied, 1 skipped, 2 writes", sum, tried.Load())
 	}
 	for body, code := range map[string]string{`"ifGeneration":"7"`: "GENERATION_CONFLICT", `"note":"n"`: "TIMER_EXISTS"} {
 		if r := w.post("timers/pause", `{"id":"x/0",`+body+`}`).must(t, http.StatusConflict); r.field("error") != code {
