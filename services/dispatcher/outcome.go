@@ -48,7 +48,7 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	written := s.writeOutcome(s.life, d, &f)
 	if written == gaveUp {
 		if (r.postpone || d.notCalled) && s.life.Err() == nil {
-			s.discard(d) // this write has no result of a call to keep: the bus redelivers the message, or the row lease expires
+			s.discard(d) // no callback was made, so no answer is lost: the bus redelivers the message, or the row lease expires
 		} else {
 			s.abandon(d, mode, errUnconfirmed)
 		}
@@ -226,7 +226,8 @@ const (
 	// applied: the write was applied. After done and dead the row is gone.
 	applied writeResult = iota + 1
 	// missed: the guard of the last try did not match: another writer changed or removed the row, or the row already has a
-	// result of this attempt. The write was not applied, unless an earlier try was and another writer has changed the row since.
+	// result of this attempt. The write was not applied, except if an earlier try was applied, and another writer has then changed
+	// the row or created it again.
 	missed
 	// rowGone: the row does not exist, and an earlier try of this write may have been applied. Done and dead remove the row;
 	// after the other kinds another writer has removed it.

@@ -202,9 +202,10 @@ func (s *Service) checkURL(field, target string) error {
 	return s.cfg.Policy.CheckURL(field, target)
 }
 
-// useQuota counts a create in the quotas of its namespace, or returns an error if a quota does not allow it. It is called once for
-// each create, after prepare and before its write: a command that prepare refuses, or a topic command that was applied earlier,
-// uses no quota. A create that the store refuses uses quota nevertheless.
+// useQuota counts a create in the quotas of its namespace, or returns an error if a quota does not allow it. It is called
+// after prepare and before the write, and not again if the write is repeated. A command that prepare refuses uses no quota, nor does
+// a topic command that was applied earlier by the stored position; without positions, a replayed create uses quota again. A create
+// that the store refuses uses quota nevertheless.
 func (s *Service) useQuota(c *command) error {
 	if c.verb != event.VerbCreate {
 		return nil

@@ -95,7 +95,7 @@ type Queue struct {
 
 	slots, room int // in use
 	bytes       int // of the rows of tickets that hold room
-	exposed     int // tickets whose work would be lost with the process
+	exposed     int // tickets that have begun, and whose row is neither leased nor changed by another writer
 
 	closed   bool
 	checking bool // the row checks of the last decision are running
@@ -376,9 +376,10 @@ func (q *Queue) EndAttempt(t *Ticket, result Result, elapsed time.Duration) (hos
 	return host, changed
 }
 
-// Lease records that no work of this delivery is lost if the process ends: the delivery has leased the row, which gave the row
-// this revision, or another writer has changed the row (revision 0). The messages may be acknowledged. From now on, a timer that
-// must run isolated no longer waits for this delivery, unless this delivery came from quarantine.
+// Lease records that the messages of this delivery are no longer needed. Either its row is leased and has this revision, so the
+// timer becomes due again if the process ends, or another writer has changed or removed the row (revision 0). The messages may be
+// acknowledged. From now on, a timer that must run isolated no longer waits for this delivery, unless this delivery came from
+// quarantine.
 func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 	if revision != 0 {
 		q.remember(t, State{t.UUID, revision})
