@@ -26,7 +26,7 @@ func TestI20PauseOfManyTimers(t *testing.T) {
 		rate = max(rate, n/200)
 	}
 	const batch = 1000
-	lead := 3*time.Second + time.Duration(n)*time.Millisecond
+	lead := 15*time.Second + time.Duration(n)*time.Millisecond // enough to create and pause them on a busy machine
 	due := time.Now().Add(lead)
 	for from := 0; from < n; from += batch {
 		var items []string
