@@ -225,9 +225,9 @@ type writeResult int
 const (
 	// applied: the write was applied. After done and dead the row is gone.
 	applied writeResult = iota + 1
-	// missed: the guard of the last try did not match: another writer changed or removed the row, or the row already has a
-	// result of this attempt. The write was not applied, except if an earlier try was applied, and another writer has then changed
-	// the row or created it again.
+	// missed: the row no longer has the state that this write requires. Another writer changed or removed it, or an earlier write
+	// of this delivery gave the attempt its result. The last try was not applied. An earlier try may have been, if its answer was
+	// lost and another writer has changed the row since.
 	missed
 	// rowGone: the row does not exist, and an earlier try of this write may have been applied. Done and dead remove the row;
 	// after the other kinds another writer has removed it.
@@ -264,8 +264,8 @@ type finishJob struct {
 // expired, the circuit was open, or the token was refused. For these writeOutcome gives up, and the bus redelivers the message, or
 // the row lease expires.
 //
-// After an applied write, the delivery holds the new revision. After an applied write, or one that may have been applied,
-// the scheduler gets a hint if the row is due within the hint window.
+// After an applied write, the delivery holds the new revision. If a write was applied, or may have been, and the row is due again
+// within the hint window, the scheduler gets a hint.
 func (s *Service) writeOutcome(ctx context.Context, d *delivery, f *store.Finish) writeResult {
 	if d.clockLost.Load() {
 		return gaveUp
@@ -338,8 +338,8 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 // resolveConflict finds out why the row is not in the state that a try expects.
 func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Finish, waitIfLost, unknown bool) (writeResult, nextStep) {
 	if !unknown && (d.unconfirmedRevision == 0 || f.If.Revision == 0) {
-		// No earlier write of this delivery can have caused the conflict: each was answered, or was done or dead, which removes
-		// the row; or the guard is a generation, which leases and postponements do not change.
+		// No earlier write of this delivery caused the conflict. Either the store answered all of them, or the guard is a
+		// generation, which leases and postponements do not change. Done and dead remove the row, so they cause ErrNotFound.
 		return missed, noRetry
 	}
 	row, ok := s.reread(ctx, d, waitIfLost)

@@ -203,9 +203,9 @@ func (s *Service) checkURL(field, target string) error {
 }
 
 // useQuota counts a create in the quotas of its namespace, or returns an error if a quota does not allow it. It is called
-// after prepare and before the write, and not again if the write is repeated. A command that prepare refuses uses no quota, nor does
-// a topic command that was applied earlier by the stored position; without positions, a replayed create uses quota again. A create
-// that the store refuses uses quota nevertheless.
+// after prepare and before the write, and not again if the write is repeated. So a create that prepare refuses uses no quota, and a
+// create that the store refuses does. A topic command uses no quota if the stored position shows that it was applied earlier; where
+// no positions are stored, a redelivered create uses quota again.
 func (s *Service) useQuota(c *command) error {
 	if c.verb != event.VerbCreate {
 		return nil

@@ -12,8 +12,8 @@ import (
 // Limits are the bounds of a dispatcher. The numbers in the comments are the defaults.
 type Limits struct {
 	// Concurrency is the number of slots: 2,048. A delivery holds one from its row check until its attempt has a result.
-	// One namespace holds at most three quarters of them, not counting deliveries from quarantine and those whose namespace was
-	// not known before the row check.
+	// One namespace holds at most three quarters of them. Deliveries from quarantine do not count, nor do deliveries whose
+	// namespace was not known before the row check.
 	Concurrency int
 	// Room bounds the deliveries in the stages Checking to Writing, leased ones included: 2 × Concurrency. At this bound no row
 	// check begins. A postponement takes room even if none is left, so the number may exceed Room.
@@ -45,8 +45,8 @@ type Limits struct {
 	// next looks at it, so that another process can take it; Aged looks at each delivery every LeaseAfter. The wait for a slot or
 	// in quarantine counts from the arrival of the message, the wait for a permit from its beginning. If its namespace holds all
 	// slots of its share, a delivery that waits for a permit is postponed earlier, after 2 × HostMaxWait. No delivery is postponed
-	// by these bounds while row checks are running. One that waits for a permit is not postponed by them either while Batch
-	// deliveries are being postponed, or while other deliveries must wait for an isolated timer.
+	// by these bounds while row checks are running. A delivery that waits for a permit is also kept while Batch deliveries are
+	// being postponed, and while no delivery may start because a timer waits to run isolated.
 	HoldFor time.Duration
 	// HostLimit bounds the concurrent callbacks of one namespace to one host and port while the namespace's setting is not
 	// known: 64.
