@@ -31,8 +31,8 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	if !r.postpone {
 		e := resultEvent(d, r, &f)
 		if err := s.applySettings(d, &f, e); err != nil {
-			// It is not known whether the namespace's settings name an onDone or onDead URL. No callback was made:
-			// a delivery that makes one has read the settings before. The timer is postponed. If this attempt published a fired
+			// It is not known whether the namespace's settings name an onDone or onDead URL. No callback was made, because
+			// a delivery reads the settings before it makes a callback. The timer is postponed. If this attempt published a fired
 			// event, the next one publishes it again.
 			r = &attemptResult{postpone: true, Verdict: callback.Verdict{Reason: err.Error()}, finishedAt: r.finishedAt, host: r.host}
 			f = s.finishOf(d, r)
@@ -260,9 +260,9 @@ type finishJob struct {
 // only the state before this write. If an earlier try was applied, the guard of the next one no longer matches, so nothing is written
 // twice.
 //
-// If the store is lost, the write waits for it. Only postponements do not wait, and outcomes of deliveries with notCalled: the timer
-// expired, the circuit was open, or the token was refused. For these writeOutcome gives up, and the bus redelivers the message, or
-// the row lease expires.
+// If the store is lost, the write waits for it. Two kinds of writes do not wait: postponements, and outcomes of deliveries with
+// notCalled (the timer expired, the circuit was open, or the token was refused). For these, writeOutcome gives up, and the bus
+// redelivers the message, or the row lease expires.
 //
 // After an applied write, the delivery holds the new revision. If a write was applied, or may have been, and the row is due again
 // within the hint window, the scheduler gets a hint.
@@ -339,7 +339,8 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Finish, waitIfLost, unknown bool) (writeResult, nextStep) {
 	if !unknown && (d.unconfirmedRevision == 0 || f.If.Revision == 0) {
 		// No earlier write of this delivery caused the conflict. Either the store answered all of them, or the guard is a
-		// generation, which leases and postponements do not change. Done and dead remove the row, so they cause ErrNotFound.
+		// generation, which leases and postponements do not change. If an earlier try of a done or dead outcome had been applied,
+		// the row would be gone, and the error ErrNotFound.
 		return missed, noRetry
 	}
 	row, ok := s.reread(ctx, d, waitIfLost)
@@ -438,7 +439,7 @@ func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 	return job.now, job.err
 }
 
-// While outcomes are being written or wait, the worker of the postponements pauses after each batch: postponePauseFactor times
+// While outcomes are being written or are queued, the worker of the postponements pauses after each batch: postponePauseFactor times
 // as long as the batch took, at most maxPostponePause.
 const (
 	postponePauseFactor = 3
@@ -446,7 +447,7 @@ const (
 )
 
 // flushPostponements writes one batch of the postponements that may wait for outcomes (delivery.afterOutcomes), and pauses if
-// outcomes are being written or wait. After an outage a process may receive thousands of events of one host within a second, and
+// outcomes are being written or are queued. After an outage a process may receive thousands of events of one host within a second, and
 // postpone most of them. Without the pauses, these writes would slow down those of outcomes, so the deliveries with outcomes would
 // hold their room longer, and fewer row checks would begin.
 func (s *Service) flushPostponements(jobs []*finishJob) {

@@ -16,8 +16,8 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/quota"
 )
 
-// command is one create, update, delete, pause or resume, from HTTP, the command topic or an outbox. The store's operation
-// also needs a revision, except that of a delete; op adds it.
+// command is one create, update, delete, pause or resume, from HTTP, the command topic or an outbox. All operations of the store
+// except a delete also need a revision, which op adds.
 type command struct {
 	verb      event.Verb
 	namespace store.Namespace
@@ -29,7 +29,7 @@ type command struct {
 	patch        timer.Patch      // update
 	unlessPaused bool             // update
 	pause        store.Pause      // pause: who and why
-	resume       store.Resume     // resume: when an overdue timer is due, and whether it then ends as expired
+	resume       store.Resume     // resume: the new due time of a timer whose time passed meanwhile, and whether it then ends as expired
 	ifGeneration timer.Generation // all except create; 0: any
 }
 
@@ -55,7 +55,7 @@ func (s *Service) receivedNow() origin {
 	return origin{received: now, uncertain: !certain}
 }
 
-// by returns the name of who sent the command, for the pause of a timer. It is empty if that is unknown.
+// by returns the name of the sender, which a pause stores in the timer. It is empty if the sender is unknown.
 func (o *origin) by() string {
 	if o.source == "" && o.caller.Name == access.Anyone().Name {
 		return ""

@@ -12,8 +12,8 @@ import (
 // Limits are the bounds of a dispatcher. The numbers in the comments are the defaults.
 type Limits struct {
 	// Concurrency is the number of slots: 2,048. A delivery holds one from its row check until its attempt has a result.
-	// One namespace holds at most three quarters of them. Deliveries from quarantine do not count, nor do deliveries whose
-	// namespace was not known before the row check.
+	// One namespace holds at most three quarters of them. Deliveries from quarantine count, but are not held back. Deliveries whose
+	// namespace was not known before the row check count together as one namespace.
 	Concurrency int
 	// Room bounds the deliveries in the stages Checking to Writing, leased ones included: 2 × Concurrency. At this bound no row
 	// check begins. A postponement takes room even if none is left, so the number may exceed Room.
@@ -59,8 +59,8 @@ type Limits struct {
 	// the one with the fewest postponements, which may be the new one. While Batch deliveries are being postponed, no more are
 	// postponed for this reason.
 	HostMaxWait time.Duration
-	// MaxPostpone bounds how far a row is postponed because of its host, its namespace's share of the slots, or
-	// callback settings that cannot be read or decrypted, or a token that cannot be obtained: 60 s.
+	// MaxPostpone bounds how far a row is postponed because of its host, its namespace's share of the slots, unreadable callback
+	// settings, or a missing token: 60 s.
 	MaxPostpone time.Duration
 	// KnownHosts bounds the hosts in memory: 4,096. Above it, the hosts that have been idle longest are removed. Hosts with
 	// calls or waiting deliveries are never removed; the intake bounds their number.
@@ -104,7 +104,7 @@ type Queue struct {
 
 // New returns an empty queue.
 func New(limits *Limits) *Queue {
-	clock := &activity{} // a clock that stops while the process is suspended
+	clock := &activity{} // counts little of the time in which the process was suspended while deliveries ran or waited
 	q := &Queue{
 		limits: *limits, known: map[State]*Ticket{}, aging: list.New(), shares: newShares(clock), hosts: newLimiter(limits, clock),
 	}
@@ -210,7 +210,8 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	if len(q.quarantine.waiting) > 0 && (!q.quarantine.othersNext || !others()) {
 		group, wait, retry := q.nextGroup(limit)
 		// An isolated timer starts only when exposed is 0, and exposed includes the deliveries whose postponement is being
-		// written. So while other deliveries must wait for it (wait), none is postponed because of its host.
+		// written. So while other deliveries must wait for the isolated timer (wait), no delivery is postponed because its own host
+		// is slow.
 		q.hosts.postponesNone = wait && len(group) == 0
 		if retry > 0 {
 			r.limitWait(retry - elapsed + time.Millisecond)
@@ -450,9 +451,8 @@ func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
 // AgingLen returns the length of the aging list.
 func (q *Queue) AgingLen() int { return q.aging.Len() }
 
-// waitedTooLong reports whether a delivery has waited so long that it must be postponed. The answer is no after Close.
-// It is also no while row checks are running: perhaps the delivery waits because the store is slow, and a postponement would be
-// another write.
+// waitedTooLong reports whether a delivery has waited so long that it must be postponed. It returns false after Close, and while
+// row checks are running: perhaps the delivery waits because the store is slow, and a postponement would be another write.
 func (q *Queue) waitedTooLong(t *Ticket, elapsed time.Duration) bool {
 	if q.checking || q.closed {
 		return false

@@ -40,9 +40,9 @@ type shardSweep struct {
 	occupied bool
 }
 
-// SweepBy returns the time at which the next sweep must begin even if the pause has not ended. It is the earlier of two times:
-// the removal of a handover barrier, and AckWait after the ack floor has entered a new topic epoch;
-// Never if there is neither. SweepStart resets each of the two that has passed.
+// SweepBy returns the time at which the next sweep must begin even if the pause has not ended. It is the earlier of two times: when a
+// handover barrier was removed, and when AckWait has passed since the ack floor entered a new topic epoch. It is Never if there is
+// neither. SweepStart resets each of the two that has passed.
 func (p *Partition) SweepBy() timer.Millis { return min(p.barrierRemovedAt, p.staleEpochAt) }
 
 // SweepPause returns the interval after a sweep: the configured one, and as much again for every 1,000 rows that the
