@@ -338,9 +338,9 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 // resolveConflict finds out why the row is not in the state that a try expects.
 func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Finish, waitIfLost, unknown bool) (writeResult, nextStep) {
 	if !unknown && (d.unconfirmedRevision == 0 || f.If.Revision == 0) {
-		// No earlier write of this delivery caused the conflict. Either the store answered all of them, or the guard is a
-		// generation, which leases and postponements do not change. If an earlier try of a done or dead outcome had been applied,
-		// the row would be gone, and the error ErrNotFound.
+		// No earlier write of this delivery caused the conflict. A lease or a postponement did not: the store answered it, or the
+		// guard is a generation, which they do not change. A done or dead outcome did not: it removes the row, so the error would be
+		// ErrNotFound.
 		return missed, noRetry
 	}
 	row, ok := s.reread(ctx, d, waitIfLost)

@@ -104,7 +104,7 @@ type Queue struct {
 
 // New returns an empty queue.
 func New(limits *Limits) *Queue {
-	clock := &activity{} // counts little of the time in which the process was suspended while deliveries ran or waited
+	clock := &activity{} // nearly stops while the process is suspended, unless nothing runs or waits
 	q := &Queue{
 		limits: *limits, known: map[State]*Ticket{}, aging: list.New(), shares: newShares(clock), hosts: newLimiter(limits, clock),
 	}
