@@ -22,6 +22,8 @@ GRANT DELETE ON timer_history TO timerbus_ingest;
 GRANT INSERT, UPDATE ON positions TO timerbus_ingest;
 GRANT UPDATE ON removed_blocks TO timerbus_ingest;
 GRANT DELETE ON claims, watermarks TO timerbus_ingest;
+-- It lists flows, and removes those of a deleted namespace.
+GRANT SELECT, DELETE ON flows TO timerbus_ingest;
 
 -- scheduler claims shards, moves their watermarks, and removes outbox entries. It counts dead timers.
 GRANT SELECT, INSERT, UPDATE ON claims, watermarks TO timerbus_scheduler;
@@ -33,5 +35,7 @@ GRANT INSERT, UPDATE, DELETE ON timers TO timerbus_dispatcher;
 GRANT INSERT, DELETE ON timer_history TO timerbus_dispatcher;
 GRANT UPDATE (marked_at) ON timer_history, timer_history_default, timer_history_dead TO timerbus_dispatcher;
 GRANT SELECT, DELETE ON timer_history_default, timer_history_dead TO timerbus_dispatcher;
+-- Dispatchers share the state of flows.
+GRANT SELECT, INSERT, UPDATE, DELETE ON flows TO timerbus_dispatcher;
 
 COMMIT;

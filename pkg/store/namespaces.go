@@ -127,6 +127,8 @@ type Settings struct {
 	Quota Quota
 	// OnDone and OnDead are the URLs that are called when a timer is done, or dead, unless the timer has its own.
 	OnDone, OnDead string
+	// Flows limit the deliveries of timers that have a flow key.
+	Flows timer.FlowLimits
 	// DeletingSince, if not 0, marks a namespace that is being deleted, and is the time of the mark.
 	DeletingSince timer.Millis
 }
@@ -163,7 +165,7 @@ func DefaultSettings() Settings {
 // size is the approximate size of the settings in memory, in bytes.
 func (s *Settings) size() int {
 	size := len(s.Headers) + len(s.TLS.CA) + len(s.TLS.Certificate) + len(s.TLS.EncryptedKey) + len(s.EventTopics) +
-		len(s.OnDone) + len(s.OnDead) + s.Auth.size()
+		len(s.OnDone) + len(s.OnDead) + len(s.Flows) + s.Auth.size()
 	for i := range s.Secrets {
 		size += len(s.Secrets[i].Encrypted)
 	}
@@ -198,6 +200,9 @@ func (s *Settings) Check() error {
 		return err
 	}
 	if err := s.Quota.check(); err != nil {
+		return err
+	}
+	if err := s.Flows.Check(); err != nil {
 		return err
 	}
 	for _, u := range []struct{ field, url string }{{"onDone", s.OnDone}, {"onDead", s.OnDead}} {

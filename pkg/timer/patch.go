@@ -28,6 +28,7 @@ type Patch struct {
 	OnDone, OnDead *string
 	Topic          *string
 	EventKey       *string
+	FlowKey        *string
 }
 
 // RetryPatch changes single fields of a RetryPolicy.
@@ -67,6 +68,7 @@ func (p *Patch) Apply(s Spec) (Spec, error) {
 	set(&s.Headers, p.Headers)
 	set(&s.Topic, p.Topic)
 	set(&s.EventKey, p.EventKey)
+	set(&s.FlowKey, p.FlowKey)
 	if p.Retry != nil {
 		s.Retry = p.Retry.Apply(s.Retry)
 	}

@@ -61,6 +61,8 @@ type Spec struct {
 	Topic string
 	// EventKey is the event's key on Topic; empty for namespace and id.
 	EventKey string
+	// FlowKey names the flow whose limits apply to the deliveries, which the namespace must have; empty for none.
+	FlowKey string
 }
 
 // Check returns an error that names the first field that is not acceptable.
@@ -107,6 +109,11 @@ func (s *Spec) Check() error {
 	}
 	if err := s.Headers.Check(); err != nil {
 		return err
+	}
+	if s.FlowKey != "" {
+		if err := CheckFlowKey(s.FlowKey); err != nil {
+			return err
+		}
 	}
 	return CheckCorrelationID(s.CorrelationID)
 }

@@ -22,6 +22,7 @@ type options struct {
 	ExpireMS    int64  `json:"expireMs,omitempty"`
 	OnDone      string `json:"onDone,omitempty"`
 	OnDead      string `json:"onDead,omitempty"`
+	FlowKey     string `json:"flowKey,omitempty"`
 }
 
 // pause is the stored form of timer.Pause.
@@ -52,6 +53,7 @@ func FormatOptions(t *timer.Timer) string {
 	o := options{
 		Method: s.Request.Method, ContentType: s.Request.ContentType, Reschedule: s.Request.Reschedule,
 		WindowMS: s.Window.Milliseconds(), ExpireMS: s.ExpireAfter.Milliseconds(), OnDone: s.OnDone, OnDead: s.OnDead,
+		FlowKey: s.FlowKey,
 	}
 	o.Skip, o.ResumedFrom = t.Skip, int64(t.ResumedFrom)
 	if t.Status == timer.StatusPaused && t.Pause != nil {
@@ -71,7 +73,7 @@ func FormatOptions(t *timer.Timer) string {
 func ParseOptions(text string, t *timer.Timer) error {
 	s := &t.Spec
 	t.Pause, t.Skip, t.ResumedFrom = nil, false, 0
-	s.Request, s.Window, s.ExpireAfter, s.OnDone, s.OnDead = timer.Request{}, 0, 0, "", ""
+	s.Request, s.Window, s.ExpireAfter, s.OnDone, s.OnDead, s.FlowKey = timer.Request{}, 0, 0, "", "", ""
 	if text == "" {
 		return nil
 	}
@@ -82,7 +84,7 @@ func ParseOptions(text string, t *timer.Timer) error {
 	s.Request = timer.Request{Method: o.Method, ContentType: o.ContentType, Reschedule: o.Reschedule}
 	s.Window = time.Duration(o.WindowMS) * time.Millisecond
 	s.ExpireAfter = time.Duration(o.ExpireMS) * time.Millisecond
-	s.OnDone, s.OnDead = o.OnDone, o.OnDead
+	s.OnDone, s.OnDead, s.FlowKey = o.OnDone, o.OnDead, o.FlowKey
 	t.Skip, t.ResumedFrom = o.Skip, timer.Millis(o.ResumedFrom)
 	if o.Pause != nil && t.Status == timer.StatusParked {
 		t.Status = timer.StatusPaused

@@ -78,6 +78,8 @@ type Statements struct {
 
 	selectAPIKeys, selectAPIKey, insertAPIKey, updateAPIKey, deleteAPIKey *Statement
 
+	selectFlow, selectFlows, insertFlow, updateFlow, deleteFlow *Statement
+
 	live, end, history, countLive, dueKeys *Statement
 	// keyShards is how many shards dueKeys reads.
 	keyShards int
@@ -96,6 +98,7 @@ func NewStatements(d *Dialect) *Statements {
 	s.addWalks(d, prepare)
 	s.addNamespaces(d, prepare)
 	s.addAPIKeys(prepare)
+	s.addFlows(d, prepare)
 	s.addShards(d, prepare)
 	s.addCluster(d, prepare)
 	return s

@@ -27,6 +27,8 @@ type Dialect struct {
 	PollAt, DueIndex string
 	// ByName is the name of a namespace, ordered as bytes.
 	ByName string
+	// ByFlowKey is the key of a flow, ordered as bytes.
+	ByFlowKey string
 	// NotScheduled is a condition that precedes the condition of a status other than scheduled, followed by AND. It is
 	// empty, or the condition of a partial index that the engine uses only if the statement contains it word for word.
 	NotScheduled string
@@ -54,6 +56,8 @@ type Dialect struct {
 	InShards string
 	// KeepCluster follows the INSERT of the cluster record, which does nothing if there is one.
 	KeepCluster string
+	// KeepFlow follows the INSERT of a flow, which does nothing if there is one.
+	KeepFlow string
 	// LockNamespaces is executed before a namespace is created or deleted, so that only one is at a time. It is empty if
 	// the engine has only one writer.
 	LockNamespaces string

@@ -140,6 +140,10 @@ func (c *Calls) ingest(ctx context.Context) {
 		key.Version = 1
 		c.keep(keys.PutAPIKey(ctx, key), keys.DeleteAPIKey(ctx, key.Name))
 	}
+	c.flows(ctx, func(f store.Flow) {
+		own, _ := store.As[store.Flows](c.Owner)
+		c.keep(own.SwapFlow(ctx, 0, f))
+	})
 
 	p := c.put("written")
 	c.written(c.Store.Write(ctx, c.Clock, []store.Op{p}))
@@ -231,4 +235,28 @@ func (c *Calls) dispatcher(ctx context.Context) {
 	c.unmark(ctx)
 	_, err = c.Store.Purge(ctx, c.Clock.Add(400*day), 100)
 	c.keep(err)
+	c.flows(ctx, func(f store.Flow) {
+		flows, _ := store.As[store.Flows](c.Store)
+		c.keep(flows.SwapFlow(ctx, 0, f))
+		to := f
+		to.Version++
+		c.keep(flows.SwapFlow(ctx, f.Version, to))
+		c.keep(flows.SwapFlow(ctx, to.Version, f))
+	})
+}
+
+// flows makes the calls that ingest and dispatchers have in common on a flow that create has created.
+func (c *Calls) flows(ctx context.Context, create func(store.Flow)) {
+	flows, ok := store.As[store.Flows](c.Store)
+	if !ok {
+		return
+	}
+	f := store.Flow{FlowKey: store.FlowKey{Namespace: "default", Key: fmt.Sprint(c.role, c.round)}, Version: 1, State: "{}"}
+	create(f)
+	_, err := flows.GetFlow(ctx, f.FlowKey)
+	c.keep(err)
+	_, err = flows.ListFlows(ctx, f.Namespace, "", 10)
+	c.keep(err)
+	f.State = ""
+	c.keep(flows.SwapFlow(ctx, f.Version, f))
 }

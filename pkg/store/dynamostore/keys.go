@@ -39,6 +39,7 @@ const (
 	counterRecord  = "b#" // the next free shard number
 	namespaceStart = "n#"
 	apiKeyStart    = "k#"
+	flowStart      = "f#"
 )
 
 func bucketOf(id shard.ID) int64 { return firstBucket - int64(id%markBuckets) }

@@ -39,6 +39,7 @@ const (
 	attrDeleting    = "deleting_since"
 	attrOnDone      = "on_done"
 	attrOnDead      = "on_dead"
+	attrFlows       = "flows"
 	// attrNext is the counter's: the next free shard number.
 	attrNext = "next"
 )
@@ -67,6 +68,7 @@ func settingsItem(set *store.Settings) item {
 	it.time(attrDeleting, set.DeletingSince)
 	it.text(attrOnDone, set.OnDone)
 	it.text(attrOnDead, set.OnDead)
+	it.text(attrFlows, string(set.Flows))
 	return it
 }
 
@@ -101,6 +103,7 @@ func readNamespace(it item) (store.Namespace, error) {
 			DeletingSince: read.time(attrDeleting),
 			OnDone:        read.text(attrOnDone),
 			OnDead:        read.text(attrOnDead),
+			Flows:         timer.FlowLimits(read.text(attrFlows)),
 			TLS: store.TLS{
 				CA: read.text(attrCA), Certificate: read.text(attrCertificate), EncryptedKey: read.text(attrKey),
 			},
@@ -271,7 +274,7 @@ var settingsAttributes = []string{
 	attrRetry, attrTimeout, attrRetention, attrDead, attrKeepPayload,
 	attrHeaders, attrStatuses, attrSecrets, attrCA, attrCertificate, attrKey,
 	attrAuth, attrEventTopics, attrConcurrency, attrMaxPending, attrCreates, attrMaxPayload, attrDeleting,
-	attrOnDone, attrOnDead,
+	attrOnDone, attrOnDead, attrFlows,
 }
 
 // UpdateNamespace implements store.Namespaces.

@@ -25,6 +25,7 @@ type Database struct {
 	expiry     sorted[expiryKey, *historyRow] // history without outbox entries
 	positions  map[topicPartition]store.Position
 	apiKeys    map[string]store.APIKey
+	flows      map[store.FlowKey]store.Flow
 }
 
 // NewDatabase returns an empty database with the machine's clock.
@@ -38,6 +39,7 @@ func NewDatabaseAt(clock timer.Clock) *Database {
 		shards:     map[shard.ID]*shardState{},
 		positions:  map[topicPartition]store.Position{},
 		apiKeys:    map[string]store.APIKey{},
+		flows:      map[store.FlowKey]store.Flow{},
 	}
 }
 
@@ -55,6 +57,7 @@ var (
 	_ store.Store           = (*Store)(nil)
 	_ store.Positions       = (*Store)(nil)
 	_ store.APIKeys         = (*Store)(nil)
+	_ store.Flows           = (*Store)(nil)
 	_ store.Census          = (*Store)(nil)
 	_ store.DeclaredFilters = (*Store)(nil)
 )

@@ -84,7 +84,7 @@ func execute(tb testing.TB, address string, statements ...string) {
 func empty(tb testing.TB, address string) {
 	tb.Helper()
 	execute(tb, address, "DELETE FROM timers", "DELETE FROM history", "DELETE FROM shards", "DELETE FROM namespaces",
-		"DELETE FROM positions", "DELETE FROM api_keys", "DELETE FROM cluster")
+		"DELETE FROM positions", "DELETE FROM api_keys", "DELETE FROM flows", "DELETE FROM cluster")
 }
 
 // fill makes inserts of timers, and those of findRoom, fail as on a full disk, or ends that.

@@ -27,6 +27,7 @@ var dialect = relational.Dialect{
 	Offset:    `"offset"`,
 	Partition: "partition",
 	ByName:    `name COLLATE "C"`,
+	ByFlowKey: `flow_key`,
 	PollAt:    "due_at",
 	Unexpired: unexpired("@now"),
 	Block:     "generate_series(@base, @end - 1) AS b(probed)",
@@ -37,6 +38,7 @@ var dialect = relational.Dialect{
 	Lateral:     true,
 	InShards:    " = ANY(@shards)",
 	KeepCluster: " ON CONFLICT (one) DO NOTHING",
+	KeepFlow:    " ON CONFLICT (namespace, flow_key) DO NOTHING",
 	// Blocks never overlap. The lock does not block readers.
 	LockNamespaces: "LOCK TABLE namespaces IN SHARE ROW EXCLUSIVE MODE",
 	Claims:         []string{"claims", "watermarks"}, ClaimShard: "shard_id",

@@ -77,7 +77,7 @@ func TestOpenRefuses(t *testing.T) {
 				role := fmt.Sprintf("guest_%d", rand.Uint64())
 				execute(t, inside, "CREATE ROLE "+role+" LOGIN",
 					"GRANT SELECT ON schema_support, "+migrationsTable+" TO "+role,
-					"GRANT SELECT, INSERT, UPDATE, DELETE ON api_keys, claims, watermarks, namespaces, positions, cluster, timers TO "+role)
+					"GRANT SELECT, INSERT, UPDATE, DELETE ON api_keys, flows, claims, watermarks, namespaces, positions, cluster, timers TO "+role)
 				t.Cleanup(func() { execute(t, inside, "DROP OWNED BY "+role, "DROP ROLE "+role) })
 				return with(t, inside, func(u *url.URL) { u.User = url.User(role) })
 			}, []string{"may not read and write timer_history", "GRANT"}},

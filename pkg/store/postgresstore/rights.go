@@ -17,11 +17,11 @@ var rights = map[string]tableRights{
 	"ingest": {
 		"SELECT": {
 			migrationsTable, "schema_support", "cluster", "timers", "timer_history", "claims", "watermarks", "namespaces", "positions",
-			"removed_blocks", "api_keys",
+			"removed_blocks", "api_keys", "flows",
 		},
 		"INSERT": {"cluster", "timers", "namespaces", "positions", "api_keys", "room"},
 		"UPDATE": {"timers", "namespaces", "positions", "removed_blocks", "api_keys"},
-		"DELETE": {"timers", "timer_history", "claims", "watermarks", "namespaces", "api_keys", "room"},
+		"DELETE": {"timers", "timer_history", "claims", "watermarks", "namespaces", "api_keys", "flows", "room"},
 	},
 	"scheduler": {
 		"SELECT": {
@@ -35,11 +35,11 @@ var rights = map[string]tableRights{
 	"dispatcher": {
 		"SELECT": {
 			migrationsTable, "schema_support", "cluster", "timers", "timer_history", "timer_history_default", "timer_history_dead",
-			"namespaces", "api_keys",
+			"namespaces", "api_keys", "flows",
 		},
-		"INSERT": {"cluster", "timers", "timer_history", "room"}, // a callback's answer may create a timer
-		"UPDATE": {"timers", "timer_history", "timer_history_default", "timer_history_dead"},
-		"DELETE": {"timers", "timer_history", "timer_history_default", "timer_history_dead", "room"},
+		"INSERT": {"cluster", "timers", "timer_history", "flows", "room"}, // a callback's answer may create a timer
+		"UPDATE": {"timers", "timer_history", "timer_history_default", "timer_history_dead", "flows"},
+		"DELETE": {"timers", "timer_history", "timer_history_default", "timer_history_dead", "flows", "room"},
 	},
 }
 

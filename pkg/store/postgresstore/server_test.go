@@ -97,7 +97,7 @@ func (db *database) empty(tb testing.TB) {
 	tb.Helper()
 	db.execute(tb, "SET synchronous_commit = off",
 		"DELETE FROM timers", "DELETE FROM timer_history", "DELETE FROM claims", "DELETE FROM watermarks", "DELETE FROM namespaces",
-		"DELETE FROM positions", "DELETE FROM api_keys", "DELETE FROM cluster")
+		"DELETE FROM positions", "DELETE FROM api_keys", "DELETE FROM flows", "DELETE FROM cluster")
 }
 
 func (db *database) open(tb testing.TB) *postgresstore.Store {

@@ -18,6 +18,7 @@ var dialect = relational.Dialect{
 	Offset:    `"offset"`,
 	Partition: "partition",
 	ByName:    "name",
+	ByFlowKey: "flow_key",
 	PollAt:    "due_at",
 	// SQLite uses a partial index only if the statement contains the index's condition, word for word.
 	NotScheduled: "t.status <> 'scheduled' AND ",
@@ -32,6 +33,7 @@ var dialect = relational.Dialect{
 	All:               " LIMIT -1",
 	InShards:          " IN (SELECT value FROM json_each(@shards))",
 	KeepCluster:       " ON CONFLICT (one) DO NOTHING",
+	KeepFlow:          " ON CONFLICT (namespace, flow_key) DO NOTHING",
 	Claims:            []string{"shards"},
 	ClaimShard:        "shard",
 	Inspect: `SELECT asked.key + 1,

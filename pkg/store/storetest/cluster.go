@@ -140,6 +140,11 @@ func (w *world) everyCall() map[string]error {
 		calls["PutAPIKey"] = k.PutAPIKey(w.ctx, store.APIKey{Name: "late"})
 		calls["DeleteAPIKey"] = k.DeleteAPIKey(w.ctx, "late")
 	}
+	if f, ok := store.As[store.Flows](s); ok {
+		_, calls["GetFlow"] = f.GetFlow(w.ctx, store.FlowKey{Namespace: "default", Key: "late"})
+		_, calls["ListFlows"] = f.ListFlows(w.ctx, "default", "", 1)
+		calls["SwapFlow"] = f.SwapFlow(w.ctx, 0, flowOf("late", 1, "{}"))
+	}
 	if c, ok := store.As[store.Census](s); ok {
 		_, calls["Count"] = c.Count(w.ctx, w.now)
 	}

@@ -101,6 +101,7 @@ func (l *lockstep) anySpec() timer.Spec {
 	s.Window = pick(l, 0, 0, time.Millisecond, timer.MaxWindow)
 	s.ExpireAfter = pick(l, 0, 0, time.Millisecond, timer.MaxExpireAfter)
 	s.OnDone, s.OnDead = pick(l, "", "http://done"), pick(l, "", "https://dead/ä")
+	s.FlowKey = pick(l, "", "", "tenant 7/ä")
 	return s
 }
 
@@ -131,6 +132,7 @@ func (l *lockstep) anyPatch() timer.Patch {
 	}
 	if l.chance(20) {
 		p.ExpireAfter, p.OnDone = &s.ExpireAfter, &s.OnDone
+		p.FlowKey = &s.FlowKey
 	}
 	if l.chance(10) {
 		p.ExpiresAt, p.OnDead = new(l.anyTime()), &s.OnDead // may be before executeAt

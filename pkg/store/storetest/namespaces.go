@@ -276,6 +276,7 @@ func namespaceUpdateRace(w *world) {
 
 // deliverySettings returns settings in which all fields of callbacks and events are set.
 func (w *world) deliverySettings() store.Settings {
+	var err error
 	s := store.DefaultSettings()
 	for _, code := range []int{400, 404, 463, 464, 499} {
 		var err error
@@ -299,6 +300,10 @@ func (w *world) deliverySettings() store.Settings {
 	s.EventTopics = "*.audit billing.timeouts orders.*"
 	s.Quota = store.Quota{MaxPending: 5, CreatesPerSecond: 6, MaxPayload: 7}
 	s.OnDone, s.OnDead = "https://example.com/done", "http://example.com/dead?ä"
+	s.Flows, err = timer.NewFlowLimits([]timer.FlowLimit{
+		{Pattern: "tenant-*/ä\"", Rate: timer.FlowRate{Count: 5, Per: time.Minute, Burst: 2}}, {Pattern: "*", Concurrency: 3},
+	})
+	w.check(err, "the suite's own limits")
 	s.DeletingSince = w.now + 8
 	return s
 }
@@ -328,6 +333,15 @@ func namespaceSettings(w *world) {
 	var err error
 	largest.EventTopics, err = timer.NewTopicPatterns(patterns)
 	w.check(err, "the suite's own patterns")
+	limits := make([]timer.FlowLimit, timer.MaxFlowLimits)
+	for i := range limits {
+		limits[i] = timer.FlowLimit{
+			Pattern: fmt.Sprintf("%0*d", timer.MaxFlowKey, i), Concurrency: timer.MaxFlowConcurrency,
+			Rate: timer.FlowRate{Count: timer.MaxFlowCount, Per: timer.MaxFlowPeriod, Burst: timer.MaxFlowCount},
+		}
+	}
+	largest.Flows, err = timer.NewFlowLimits(limits)
+	w.check(err, "the suite's own limits")
 	for i, settings := range []store.Settings{all, single, store.DefaultSettings(), trust, basic, bearer, static, largest} {
 		w.check(settings.Check(), "the suite's own settings")
 		made, err := w.store.CreateNamespace(w.ctx, store.Namespace{

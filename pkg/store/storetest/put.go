@@ -251,6 +251,7 @@ func putExtremes(w *world) {
 	largest.EventKey = strings.Repeat("é", timer.MaxEventKey/2)
 	largest.Window, largest.ExpireAfter = timer.MaxWindow, timer.MaxExpireAfter
 	largest.OnDone, largest.OnDead = largest.CallbackURL, "http"+largest.CallbackURL[5:]
+	largest.FlowKey = strings.Repeat("é", timer.MaxFlowKey/2)
 	largest.Retry = timer.RetryPolicy{
 		MaxAttempts: timer.MaxMaxAttempts, MaxAttemptsDuration: timer.MaxMaxAttemptsDuration,
 		InitialInterval: timer.MaxInitialInterval, BackoffMultiplier: timer.MaxBackoffMultiplier,

@@ -63,6 +63,8 @@ const (
 	AnyPositions Ability = "Positions"
 	// AnyAPIKeys is the optional capability store.APIKeys.
 	AnyAPIKeys Ability = "APIKeys"
+	// AnyFlows is the optional capability store.Flows.
+	AnyFlows Ability = "Flows"
 	// AnyCensus is the optional capability store.Census.
 	AnyCensus Ability = "Census"
 	// AnyLeases is the optional capability store.Exclusive.
@@ -129,6 +131,7 @@ func tests() []test {
 		purgeTests(),
 		namespaceTests(),
 		apiKeyTests(),
+		flowTests(),
 		isolationTests(),
 		clusterTests(),
 		concurrencyTests(),

@@ -94,6 +94,8 @@ func updateEachField(w *world) {
 		"no onDone":        {OnDone: new("")},
 		"onDead":           {OnDead: new("http://other")},
 		"no onDead":        {OnDead: new("")},
+		"flowKey":          {FlowKey: new("other")},
+		"no flowKey":       {FlowKey: new("")},
 		"window":           {ExecuteAt: &at, Window: new(time.Hour)},
 		"no window":        {ExecuteAt: &at, Window: new(time.Duration(0))},
 		"request": {

@@ -113,6 +113,7 @@ func (w *world) spec(executeAt timer.Millis) timer.Spec {
 		ExpireAfter:   time.Hour,
 		OnDone:        "https://example.com/done",
 		OnDead:        "https://example.com/dead?ä",
+		FlowKey:       "customer 7/ä",
 	}
 }
 
