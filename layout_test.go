@@ -51,6 +51,7 @@ var rules = []rule{
 	{unit: "internal/backend/...", may: contracts + " internal/process/... internal/outbox/... " + engines, why: "it is the only package that imports every engine, and it chooses one by URL"},
 
 	// Callbacks: storage of secrets, signing, and the permitted destinations.
+	{unit: "internal/flow", may: "pkg/timer", why: "dispatchers change the state of a flow and ingest shows it; it is pure"},
 	{unit: "internal/encryption/...", std: true, may: "pkg/timer", why: "the encryption of secrets depends on the standard library only"},
 	{unit: "pkg/webhook/...", std: true, may: "pkg/timer", why: "signing is a function of bytes, for services and receivers"},
 
@@ -68,7 +69,7 @@ var rules = []rule{
 	{unit: "internal/access/...", may: domain + " pkg/store", tests: "pkg/store/memstore internal/faultstore", why: "every HTTP server of a process checks credentials with it"},
 
 	// Services communicate through the bus and the store, never by import.
-	{unit: "services/*/...", may: contracts + " internal/access internal/outbox internal/outage internal/process/... internal/tracing pkg/api/... schemas" + callbacks, tests: "internal/outage/outagetest internal/otlp pkg/store/memstore internal/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
+	{unit: "services/*/...", may: contracts + " internal/access internal/flow internal/outbox internal/outage internal/process/... internal/tracing pkg/api/... schemas" + callbacks, tests: "internal/outage/outagetest internal/otlp pkg/store/memstore internal/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
 
 	// One process of the service, for programs and for users' tests (decision 0007).
 	{unit: "internal/node/...", may: contracts + " internal/access internal/outbox internal/outage internal/process/... internal/tracing pkg/api/... services/*" + callbacks, tests: "pkg/store/memstore pkg/bus/membus", why: "a node assembles services on any engines, so that a program links only the engines that it imports"},

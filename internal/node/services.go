@@ -124,8 +124,9 @@ func hostsOf(o *Options, credentialRequired bool) (*process.Hosts, error) {
 
 func (w *dependencies) dispatcher() ([]process.Component, error) {
 	o := w.options
+	flows, _ := store.As[store.Flows](o.Store)
 	s, err := dispatcher.New(dispatcher.Config{
-		Store: w.store, Reach: w.reach, Bus: w.bus, Directory: w.directory, Clock: w.clock.Settled, StoreClock: w.clock,
+		Store: w.store, Flows: flows, Reach: w.reach, Bus: w.bus, Directory: w.directory, Clock: w.clock.Settled, StoreClock: w.clock,
 		Revisions: w.revisions, Random: rand.Uint64,
 		Version: o.Version, Source: w.source, Format: w.format, Logger: o.Logger, Registerer: w.registry,
 		MetricsNamespaces: o.MetricsNamespaces, Tracer: o.Tracer,
@@ -156,12 +157,13 @@ func (w *dependencies) scheduler() ([]process.Component, error) {
 func (w *dependencies) ingest() ([]process.Component, error) {
 	o := w.options
 	positions, _ := store.As[store.Positions](o.Store)
+	flows, _ := store.As[store.Flows](o.Store)
 	others := []process.Check{w.clockCheck()}
 	if o.Role == All {
 		others = append(others, w.consumeCheck(Dispatcher), w.consumeCheck(Scheduler), w.busCheck())
 	}
 	s, err := ingest.New(ingest.Config{
-		Store: o.Store, Positions: positions, Outbox: o.Outbox,
+		Store: o.Store, Positions: positions, Flows: flows, Outbox: o.Outbox,
 		Directory: w.directory, Bus: w.bus, Clock: w.clock.Settled, StoreClock: w.clock,
 		Revisions: w.revisions, Source: w.source, Format: w.format, Prefix: w.prefix, Logger: o.Logger.With("component", "ingest"),
 		Registerer: w.registry, Gatherer: w.registry, Ready: others,

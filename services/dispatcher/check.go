@@ -20,7 +20,11 @@ func (s *Service) checkLoop(ctx context.Context) {
 		}
 		var r admission.Decision
 		now, elapsed := s.config.Clock(), s.stopwatch.Elapsed()
-		s.intake.step(func(q *admission.Queue) { r = q.Decide(now, elapsed) })
+		inaccuracy, _ := s.config.StoreClock.Doubt()
+		s.intake.step(func(q *admission.Queue) {
+			q.SetClockError(inaccuracy)
+			r = q.Decide(now, elapsed)
+		})
 		s.metrics.hostWaited.Add(float64(r.Queued))
 		for _, p := range r.Postpone {
 			s.postponeRefused(deliveryOf(p.Ticket), p.PermitAnswer)
@@ -82,11 +86,13 @@ func (s *Service) check(ctx context.Context, batch []*delivery, quarantined bool
 		switch {
 		case quarantined:
 			d.startCounted = true
-			s.start(d)
+			if s.requestFlow(d) {
+				s.start(d)
+			}
 		case d.ticket.Redelivered && starts > 0 || starts >= 2:
 			s.metrics.quarantined.Inc()
 			s.requeue(d, func(q *admission.Queue) { q.Quarantine(&d.ticket, starts+1) })
-		case !s.requestPermit(d):
+		case !s.requestPermit(d), !s.requestFlow(d):
 		case d.ticket.Redelivered:
 			recheck = append(recheck, d)
 		default:
@@ -240,10 +246,13 @@ func (s *Service) requestPermit(d *delivery) bool {
 
 func (s *Service) start(d *delivery) {
 	started, elapsed := false, s.stopwatch.Elapsed()
+	d.life, d.cut = context.WithCancelCause(s.life)
 	s.intake.step(func(q *admission.Queue) { started = q.Start(&d.ticket, elapsed) })
 	if started {
 		s.metrics.inFlight.Inc()
-		s.work.Go(func() { s.deliver(d); s.metrics.inFlight.Dec() })
+		s.work.Go(func() { s.deliver(d); s.metrics.inFlight.Dec(); d.cut(nil) })
+	} else {
+		d.cut(nil)
 	}
 }
 

@@ -61,6 +61,8 @@ type Config struct {
 	Bus   bus.Bus
 	// Directory caches the settings of namespaces. The dispatcher refreshes it.
 	Directory *store.Directory
+	// Flows stores the state of flows. nil: flow keys have no effect.
+	Flows store.Flows
 	// Keys decrypt the secrets in these settings.
 	Keys encryption.Keyring
 	// Clock returns the present in milliseconds.

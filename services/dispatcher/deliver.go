@@ -50,7 +50,7 @@ func (s *Service) deliver(d *delivery) {
 	}
 	late := d.startedAt.Sub(d.row.PlannedAt)
 	s.metrics.namespaces.of(d.row.Namespace).lateness.Observe(late.Seconds())
-	traced, span := s.config.Tracer.Attempt(s.life, &d.row, late)
+	traced, span := s.config.Tracer.Attempt(d.life, &d.row, late)
 	defer span.End()
 	d.traced = traced
 	mode := d.row.Way()
@@ -130,6 +130,10 @@ func (s *Service) callOnce(d *delivery, profile *callback.Profile, at timer.Mill
 	answer := s.config.Caller.Call(ctx, Request{
 		Timer: &d.row, At: at, Profile: profile, Authorization: d.authorization, Trace: tracing.Of(traced, event.Trace{}),
 	})
+	if answer.Err != nil && context.Cause(d.life) == errPermitsEnded { //nolint:errorlint // it is not wrapped
+		tracing.End(span, errPermitsEnded.Error())
+		return answer, attemptResult{postpone: true, host: admission.Untried, Verdict: callback.Verdict{Reason: errPermitsEnded.Error()}}, nil
+	}
 	if answer.Err != nil && s.life.Err() != nil {
 		tracing.End(span, errStopped.Error())
 		return answer, attemptResult{}, errStopped

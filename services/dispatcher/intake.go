@@ -19,6 +19,8 @@ import (
 type intake struct {
 	// wake has a token if Decide may return another decision, aging if the first delivery was added to the aging list.
 	wake, aging chan struct{}
+	// flows has a token if a request for a flow may be due.
+	flows chan struct{}
 	// idle is closed when the queue is closed and no delivery holds room.
 	idle chan struct{}
 
@@ -29,7 +31,7 @@ type intake struct {
 
 func newIntake(limits *admission.Limits) *intake {
 	return &intake{
-		wake: make(chan struct{}, 1), aging: make(chan struct{}, 1), idle: make(chan struct{}), queue: admission.New(limits),
+		wake: make(chan struct{}, 1), aging: make(chan struct{}, 1), flows: make(chan struct{}, 1), idle: make(chan struct{}), queue: admission.New(limits),
 	}
 }
 
@@ -41,6 +43,9 @@ func (i *intake) step(do func(q *admission.Queue)) {
 	do(i.queue)
 	if i.queue.Changed() {
 		signal(i.wake)
+		if i.queue.Flows().Known > 0 {
+			signal(i.flows)
+		}
 	}
 	if watched == 0 && i.queue.AgingLen() > 0 {
 		signal(i.aging)
@@ -69,6 +74,11 @@ func (i *intake) hosts() (counts admission.HostCounts) {
 	return counts
 }
 
+func (i *intake) flowCounts() (counts admission.FlowCounts) {
+	i.step(func(q *admission.Queue) { counts = q.Flows() })
+	return counts
+}
+
 // delivery is one due event while this process handles it.
 type delivery struct {
 	ticket  admission.Ticket
@@ -87,6 +97,9 @@ type delivery struct {
 	startedAt timer.Millis
 	// traced is the service's life with the span of the attempt.
 	traced context.Context //nolint:containedctx // it ends with the delivery.
+	// life ends with the service, or when cut is called. It is set when the delivery begins.
+	life context.Context //nolint:containedctx // it ends with the delivery.
+	cut  context.CancelCauseFunc
 	// namespace is set by the first call of namespaceOf.
 	namespace *store.Namespace
 	// knownRevision is the last revision of the row known to belong to this delivery; knownDueAt is the due time of

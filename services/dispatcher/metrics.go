@@ -31,9 +31,11 @@ type metrics struct {
 	hostWaited    prometheus.Counter
 	rowsRead      prometheus.Counter
 	tokens        *prometheus.CounterVec
+	flowRequests  *prometheus.CounterVec
+	flowCut       prometheus.Counter
 }
 
-func newMetrics(registerer prometheus.Registerer, namespaces int, hosts func() admission.HostCounts) *metrics {
+func newMetrics(registerer prometheus.Registerer, namespaces int, hosts func() admission.HostCounts, flows func() admission.FlowCounts) *metrics {
 	opts := func(name, help string) prometheus.Opts {
 		return prometheus.Opts{Namespace: "timerbus", Subsystem: "dispatcher", Name: name, Help: help}
 	}
@@ -65,7 +67,8 @@ func newMetrics(registerer prometheus.Registerer, namespaces int, hosts func() a
 		hintsLost:   counter("hints_dropped_total", "Hints dropped because the buffer was full; polls find the timers later."),
 		purged:      counter("history_purged_total", "Expired history rows deleted."),
 		hostRefused: counters("host_refused_total",
-			"Deliveries postponed because their host had no free permit (saturated) or its circuit was open (open).", "reason"),
+			"Deliveries postponed because their host had no free permit (saturated), its circuit was open (open), or their flow "+
+				"was at its limit (flow).", "reason"),
 		circuits: counters("circuits_total",
 			"Circuits that opened (the host stopped answering) or closed (it answers again).", "change"),
 		hostWaited:    counter("host_waited_total", "Deliveries that were queued in this process for their host."),
@@ -73,6 +76,17 @@ func newMetrics(registerer prometheus.Registerer, namespaces int, hosts func() a
 		policyRefused: counter("policy_refused_total", "Callbacks not sent because the egress policy refuses their address."),
 		tokens: counters("callback_tokens_total",
 			"Requests of tokens for callbacks, by result (issued, refused, unavailable).", "result"),
+		flowRequests: counters("flow_requests_total",
+			"Requests to the store for slots and permits of flows, by result (granted, failed).", "result"),
+		flowCut: counter("flow_calls_cut_total", "Callbacks canceled because permits of their flow could not be renewed."),
+	}
+	for state, count := range map[string]func(admission.FlowCounts) int{
+		"used":    func(c admission.FlowCounts) int { return c.Known },
+		"waiting": func(c admission.FlowCounts) int { return c.Waiting },
+	} {
+		o := prometheus.GaugeOpts(opts("flows", "Flows in use in this process (used), and deliveries that wait in it for their flow (waiting)."))
+		o.ConstLabels = prometheus.Labels{"state": state}
+		registerer.MustRegister(prometheus.NewGaugeFunc(o, func() float64 { return float64(count(flows())) }))
 	}
 	for state, count := range map[string]func(admission.HostCounts) int{
 		"called": func(c admission.HostCounts) int { return c.Called },
@@ -86,6 +100,6 @@ func newMetrics(registerer prometheus.Registerer, namespaces int, hosts func() a
 	}
 	registerer.MustRegister(m.fires, m.inFlight, m.retries, m.dead, m.parked, m.postponed,
 		m.duplicates, m.stale, m.malformed, m.unknown, m.early, m.quarantined, m.leases, m.failures, m.hintsLost, m.purged,
-		m.followUps, m.hostRefused, m.circuits, m.policyRefused, m.hostWaited, m.rowsRead, m.tokens)
+		m.followUps, m.hostRefused, m.circuits, m.policyRefused, m.hostWaited, m.rowsRead, m.tokens, m.flowRequests, m.flowCut)
 	return m
 }

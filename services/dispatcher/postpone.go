@@ -16,7 +16,7 @@ func (s *Service) postpone(d *delivery, by time.Duration, afterOutcomes bool) {
 	d.knownRevision, d.knownDueAt, d.afterOutcomes = d.due.Revision, d.due.DueAt, afterOutcomes
 	f := store.Finish{
 		Kind: store.FinishPostponed, If: store.Guard{Revision: d.knownRevision}, Next: s.postponedRevision(d),
-		NextAt: s.timeForOutcome(d).Add(by),
+		NextAt: s.timeForOutcome(d).Add(by), ReturnStart: d.startCounted,
 	}
 	switch s.writeOutcome(s.life, d, &f) {
 	case gaveUp:

@@ -3,6 +3,7 @@ package dispatcher
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,6 +40,10 @@ type Service struct {
 
 	randomMu sync.Mutex
 
+	flowHolder string // identifies this process in the state of flows
+	// flowsReadAt is when namespaces were last read because they had no limit for a flow key. Only the checker uses it.
+	flowsReadAt map[string]timer.Millis
+
 	finishing atomic.Int64 // batches of outcomes that are being written
 
 	// intakeEnd ends when the intake ends, life when running deliveries must be abandoned. calls lives longer, so that jobs
@@ -55,10 +60,11 @@ func New(config Config) (*Service, error) {
 	config.Logger = config.Logger.With("component", "dispatcher")
 	s := &Service{
 		config: config, intake: newIntake(&config.Limits),
-		outage: outage.New(config.Logger, "dispatcher", "operation"),
+		outage: outage.New(config.Logger, "dispatcher", "operation"), flowsReadAt: map[string]timer.Millis{},
 	}
+	s.flowHolder = strconv.FormatUint(config.Random(), 36)
 	s.profiles = newProfiles(config.Keys, s.newTokens)
-	s.metrics = newMetrics(config.Registerer, config.MetricsNamespaces, s.intake.hosts)
+	s.metrics = newMetrics(config.Registerer, config.MetricsNamespaces, s.intake.hosts, s.intake.flowCounts)
 	s.finishes = newBatch(config.Room, config.Batch, s.flushOutcomes)
 	s.postponements = newBatch(config.Room, config.Batch, s.flushPostponements)
 	s.fired, s.results, s.dead = s.topicBatch(bus.Fired), s.topicBatch(bus.Results), s.topicBatch(bus.Dead)
@@ -92,6 +98,9 @@ func (s *Service) Run(ctx context.Context) error {
 	drained, allDrained := context.WithCancel(s.calls)
 	defer allDrained()
 	loops.Go(func() { s.runAging(drained) })
+	if s.config.Flows != nil {
+		loops.Go(func() { s.runFlows(drained) })
+	}
 	loops.Go(func() {
 		<-intake.Done()
 		if timer.Sleep(drained, s.config.Drain) {

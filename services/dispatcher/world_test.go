@@ -388,7 +388,7 @@ func (w *world) start(change ...func(*dispatcher.Config)) *node {
 	n := &node{world: w, member: w.broker.Join("node"), done: make(chan struct{}), killed: make(chan struct{})}
 	n.store = &faulty{Store: w.db.Open(), node: n}
 	config := dispatcher.Config{
-		Store: n.store, Bus: n.member, Directory: store.NewDirectory(w.store), Clock: timer.SystemClock,
+		Store: n.store, Flows: n.store, Bus: n.member, Directory: store.NewDirectory(w.store), Clock: timer.SystemClock,
 		Revisions: timer.NewRevisions(timer.SystemClock, w.random), Random: w.random, Caller: n,
 	}
 	for _, f := range change {

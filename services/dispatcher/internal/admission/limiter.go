@@ -16,6 +16,8 @@ const (
 	Saturated Reason = "saturated"
 	// Open: the circuit is open.
 	Open Reason = "open"
+	// FlowFull: it would wait too long for its flow.
+	FlowFull Reason = "flow"
 )
 
 // PermitAnswer is the answer to a request for a permit: granted (OK) or refused. If it is neither, the delivery waits

@@ -90,6 +90,7 @@ type Queue struct {
 	early      earlyHeap
 	shares     *shares  // the tickets that wait for a slot, and the slots of each namespace
 	hosts      *limiter // the tickets that wait for a permit, and the permits of each host
+	flows      *flows   // the tickets that wait for their flow
 	quarantine quarantine
 	aging      *list.List // the tickets with unacknowledged messages, by deadline
 
@@ -100,6 +101,8 @@ type Queue struct {
 	closed   bool
 	checking bool // the row checks of the last decision are running
 	changed  bool // Decide may return another decision
+
+	clockError time.Duration // by how much the store's time may be wrong
 }
 
 // New returns an empty queue.
@@ -107,6 +110,7 @@ func New(limits *Limits) *Queue {
 	clock := &activity{} // nearly stops while the process is suspended, unless nothing runs or waits
 	q := &Queue{
 		limits: *limits, known: map[State]*Ticket{}, aging: list.New(), shares: newShares(clock), hosts: newLimiter(limits, clock),
+		flows: newFlows(limits, clock),
 	}
 	clock.idle = func() bool { return q.slots == 0 && q.hosts.waiting == 0 }
 	return q
@@ -180,6 +184,9 @@ func (r *Decision) limitWait(d time.Duration) {
 	}
 }
 
+// SetClockError sets by how much the times that Decide gets may be wrong.
+func (q *Queue) SetClockError(by time.Duration) { q.clockError = by }
+
 // Decide returns the next actions, and moves their tickets to the new stages.
 func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	defer func() { q.checking = len(r.Check) > 0 }()
@@ -196,6 +203,9 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	q.hosts.shrinkQueues(elapsed, postpone, q.waitForSlot)
 	if q.hosts.waiting > 0 {
 		r.checkQueuesAgain()
+	}
+	if wait := q.releaseFlows(&Time{now, q.clockError, elapsed}, postpone); wait > 0 {
+		r.limitWait(wait)
 	}
 	if alone := q.quarantine.isolated; alone != nil && !alone.leased {
 		// No other delivery starts until this one has ended or has a lease.
@@ -339,6 +349,9 @@ func (q *Queue) Start(t *Ticket, elapsed time.Duration) bool {
 	}
 	q.move(t, Calling)
 	q.hosts.begin(t, elapsed)
+	if t.flow != nil {
+		t.flow.calls.begin(t.permit.calledAt)
+	}
 	// LeaseAfter counts from the start of the attempt.
 	q.stopAging(t)
 	q.startAging(t, elapsed)
@@ -465,6 +478,9 @@ func (q *Queue) waitedTooLong(t *Ticket, elapsed time.Duration) bool {
 		}
 		queued := elapsed - t.permit.queuedAt
 		return queued >= 2*q.limits.HostMaxWait && !q.mayHoldSlot(t) || queued >= q.limits.HoldFor
+	case AwaitingFlow:
+		// While this process holds permits, its waiting deliveries get them.
+		return elapsed-t.permit.queuedAt >= q.limits.HoldFor && t.waitsFor.permits == 0 && q.hosts.mayPostpone()
 	case Ready, Quarantined:
 		return waited >= q.limits.HoldFor
 	default:
@@ -479,6 +495,7 @@ func (q *Queue) drop(which func(*Ticket) bool) {
 	q.shares.drop(which)
 	q.quarantine.waiting = slices.DeleteFunc(q.quarantine.waiting, which)
 	q.hosts.drop(which)
+	q.flows.drop(which)
 }
 
 // Close ends the intake and removes the waiting deliveries. Those that are being checked are removed at their next step.

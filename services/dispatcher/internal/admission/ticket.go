@@ -17,6 +17,8 @@ const (
 	Ready
 	// Queued: it waits for a permit of its host.
 	Queued
+	// AwaitingFlow: it waits for its turn in its flow.
+	AwaitingFlow
 	// Quarantined: it waits for a quarantined group, or to run alone.
 	Quarantined
 	// Checking: its row is being read. It holds a slot, room, and a permit if its target needs one.
@@ -87,6 +89,11 @@ type Ticket struct {
 	share      *share // the namespace share from which it holds a slot
 	permit     permit
 	age        age
+
+	planned  timer.Millis // its planned time; set when it waits for its flow
+	flow     *flowState   // in which it runs, or nil
+	turn     *flowState   // in which its turn has come, and it waits for the row check
+	waitsFor *flowState   // whose queue contains it
 }
 
 // exposed reports whether the work of a delivery would be lost if its session or its process ended now.
@@ -105,6 +112,7 @@ func (q *Queue) move(t *Ticket, to Stage) {
 	switch {
 	case from.hasSlot() && !to.hasSlot():
 		q.hosts.release(t, Untried, from == Calling)
+		q.flows.endFlow(t, from == Calling)
 		q.slots--
 		q.shares.releaseSlot(t, from == Calling)
 		q.changed = true
@@ -128,6 +136,9 @@ func (q *Queue) move(t *Ticket, to Stage) {
 		t.postponing = false
 		q.hosts.postponing--
 		q.changed = true
+	}
+	if to != Ready && to != Checking {
+		q.flows.endTurn(t)
 	}
 	q.countExposed(t, exposed)
 }

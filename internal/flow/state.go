@@ -1,0 +1,235 @@
+package flow
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// Instant is a time of the store's clock, in nanoseconds since 1970.
+type Instant int64
+
+// At returns the instant of a time in milliseconds.
+func At(at timer.Millis) Instant { return Instant(at) * Instant(time.Millisecond) }
+
+// Add returns the instant d later.
+func (i Instant) Add(d time.Duration) Instant { return i + Instant(d) }
+
+// Sub returns the time from j to i.
+func (i Instant) Sub(j Instant) time.Duration { return time.Duration(i - j) }
+
+const (
+	// Horizon is how far ahead slots are leased. Slots that a dispatcher has leased when it dies are lost.
+	Horizon = time.Second
+	// PermitsFor is how long permits are leased. A dead dispatcher's permits return after this time.
+	PermitsFor = 4 * time.Second
+	// clockMargin is added where a time in the state is compared with the latest one that a correct clock can have written.
+	clockMargin = time.Second
+	// maxTail bounds how far ahead the turns of waiting timers are planned.
+	maxTail = 366 * 24 * time.Hour
+)
+
+// Tolerance is how long after its time a slot may be used.
+func Tolerance(r timer.FlowRate) time.Duration { return min(r.Per/20, time.Second) }
+
+// Interval is the time between two slots. Each slot is used at most Tolerance late, so that in any window of length Per at most
+// Count + Burst − 1 slots are used.
+func Interval(r timer.FlowRate) time.Duration {
+	count := time.Duration(r.Count)
+	return (r.Per + Tolerance(r) + count - 1) / count
+}
+
+// early is how long before its time a slot may be used, which is what allows a burst.
+func early(r timer.FlowRate) time.Duration { return time.Duration(r.Burst-1) * Interval(r) }
+
+// Slot is the right to begin one delivery from From until Until. It is lost if it is not used.
+type Slot struct{ From, Until Instant }
+
+// State is the shared state of a flow. The zero value is that of a flow that is not in use.
+type State struct {
+	// NextAt is the time of the next slot.
+	NextAt Instant `json:"next,omitempty"`
+	// TailAt is when the next timer that is postponed for the first time has its turn. It is an estimate.
+	TailAt Instant `json:"tail,omitempty"`
+	// Holders are the dispatchers that hold or want slots or permits, ordered by ID.
+	Holders []Holder `json:"holders,omitempty"`
+}
+
+// Holder is a dispatcher in the state of a flow.
+type Holder struct {
+	ID    string  `json:"id"`
+	Until Instant `json:"until"`
+	// Permits were leased until Until.
+	Permits int `json:"permits,omitempty"`
+	// Running deliveries use permits. Waiting ones are in the dispatcher's memory.
+	Running int `json:"running,omitempty"`
+	Waiting int `json:"waiting,omitempty"`
+}
+
+// Parse parses the result of String. The empty text is the zero state.
+func Parse(text string) (State, error) {
+	var s State
+	if text == "" {
+		return s, nil
+	}
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return State{}, fmt.Errorf("state of a flow: %w", err)
+	}
+	return s, nil
+}
+
+// String returns the text in which a state is stored; empty for the zero state.
+func (s *State) String() string {
+	if s.NextAt == 0 && s.TailAt == 0 && len(s.Holders) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return "" // numbers and texts can always be encoded
+	}
+	return string(text)
+}
+
+// Request is what a dispatcher wants.
+type Request struct {
+	// ID identifies the dispatcher.
+	ID string
+	// Slots is how many more slots it can use.
+	Slots int
+	// Running deliveries hold permits that have not expired. Waiting ones want permits.
+	Running, Waiting int
+	// Held is the number of permits that the dispatcher may use until it has the answer: at least Running, and at most what it has
+	// leased. The answer does not take them away.
+	Held int
+	// Postponed is how many timers it has postponed for the first time, and Every the time in which the flow delivers one.
+	Postponed int
+	Every     time.Duration
+	// TailAt is when the dispatcher expects the next timer to have its turn that is postponed for the first time.
+	TailAt Instant
+}
+
+// Grant is what a dispatcher gets.
+type Grant struct {
+	Slots []Slot
+	// Permits replaces the permits that the dispatcher has held. They are valid for PermitsFor.
+	Permits int
+	// Share is how many permits it should hold at the next request, because other dispatchers want some.
+	Share int
+	// NextSlot is when the next slot may be used.
+	NextSlot Instant
+	// TailAt is State.TailAt, and Sharers the number of dispatchers that use the flow.
+	TailAt  Instant
+	Sharers int
+}
+
+// Lease grants what a limit allows at now, and changes the state accordingly. If nothing remains to be known about the flow, the state
+// becomes the zero state.
+func (s *State) Lease(now Instant, limit *timer.FlowLimit, r *Request) Grant {
+	s.clean(now, limit)
+	var g Grant
+	if limit.Rate.Count > 0 {
+		g.Slots = s.leaseSlots(now, limit.Rate, r.Slots)
+		g.NextSlot = s.NextAt.Add(-early(limit.Rate))
+	}
+	me := Holder{ID: r.ID, Until: now.Add(PermitsFor), Running: r.Running, Waiting: r.Waiting}
+	if limit.Concurrency > 0 {
+		me.Permits, g.Share = s.permits(limit.Concurrency, r)
+		g.Permits = me.Permits
+	}
+	s.Holders = slices.DeleteFunc(s.Holders, func(h Holder) bool { return h.ID == r.ID })
+	if me.Permits > 0 || me.Running > 0 || me.Waiting > 0 {
+		at, _ := slices.BinarySearchFunc(s.Holders, r.ID, func(h Holder, id string) int { return strings.Compare(h.ID, id) })
+		s.Holders = slices.Insert(s.Holders, at, me)
+	}
+	if r.Postponed > 0 {
+		n := time.Duration(r.Postponed)
+		s.TailAt = min(max(max(s.TailAt, now).Add(n*min(r.Every, maxTail/n)), r.TailAt), now.Add(maxTail))
+	}
+	g.TailAt, g.Sharers = s.TailAt, max(len(s.Holders), 1)
+	if len(s.Holders) == 0 && s.NextAt <= now && s.TailAt <= now {
+		*s = State{}
+	}
+	return g
+}
+
+// clean removes the holders whose leases have ended, and corrects times that a wrong clock, or another limit, has written.
+func (s *State) clean(now Instant, limit *timer.FlowLimit) {
+	s.Holders = slices.DeleteFunc(s.Holders, func(h Holder) bool { return h.Until <= now })
+	for i := range s.Holders {
+		s.Holders[i].Until = min(s.Holders[i].Until, now.Add(PermitsFor+clockMargin))
+	}
+	s.TailAt = min(s.TailAt, now.Add(maxTail))
+	if limit.Rate.Count == 0 {
+		s.NextAt = 0
+		return
+	}
+	latest := now.Add(Horizon + early(limit.Rate) + Interval(limit.Rate) + clockMargin)
+	s.NextAt = min(s.NextAt, latest)
+}
+
+// leaseSlots leases the slots that may be used within the horizon, most at the most.
+func (s *State) leaseSlots(now Instant, rate timer.FlowRate, most int) []Slot {
+	every, early, tolerance := Interval(rate), early(rate), Tolerance(rate)
+	var slots []Slot
+	for next := max(s.NextAt, now); len(slots) < most; next = next.Add(every) {
+		from := max(next.Add(-early), now)
+		if from > now.Add(Horizon) {
+			break
+		}
+		slots = append(slots, Slot{from, from.Add(tolerance)})
+		s.NextAt = next.Add(every)
+	}
+	return slots
+}
+
+// permits returns how many permits a dispatcher gets, and its share. While other dispatchers want more than they have, it gets only
+// its equal share and those that it holds.
+func (s *State) permits(limit int, r *Request) (got, share int) {
+	own, others, wanting, sharers := 0, 0, false, 1
+	for _, h := range s.Holders {
+		if h.ID == r.ID {
+			own = h.Permits
+			continue
+		}
+		others += h.Permits
+		sharers++
+		wanting = wanting || h.Waiting > 0 && h.Permits <= limit/(len(s.Holders)+1)
+	}
+	share = limit
+	if wanting {
+		share = (limit + sharers - 1) / sharers
+	}
+	got = min(r.Running+r.Waiting, max(limit-others, 0), share)
+	// Deliveries whose lease has ended hold no permits.
+	return max(got, min(r.Held, own)), share
+}
+
+// Use is a summary of a state, for users.
+type Use struct {
+	// Running deliveries hold a permit or have used a slot. Waiting ones are in the memory of a dispatcher.
+	Running, Waiting int
+	// Backlog estimates how many timers wait in their rows.
+	Backlog int
+	// Dispatchers use the flow at present.
+	Dispatchers int
+}
+
+// Use returns the summary at now. every is the time in which the flow delivers one timer, if its limit has a rate.
+func (s *State) Use(now Instant, limit *timer.FlowLimit) Use {
+	var u Use
+	for _, h := range s.Holders {
+		if h.Until > now {
+			u.Running += h.Running
+			u.Waiting += h.Waiting
+			u.Dispatchers++
+		}
+	}
+	if limit.Rate.Count > 0 && s.TailAt > now {
+		u.Backlog = int(s.TailAt.Sub(now) / Interval(limit.Rate))
+	}
+	return u
+}

@@ -1,0 +1,166 @@
+package dispatcher
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/timerbus/timerbus/internal/flow"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/admission"
+	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
+)
+
+// errPermitsEnded is the cause with which calls end whose permits could not be renewed.
+var errPermitsEnded = errors.New("the permits of the flow could not be renewed")
+
+const (
+	// flowTimeout bounds a request for a flow, so that permits are requested again before they end.
+	flowTimeout = time.Second
+	// flowTries bounds the tries of a request if other dispatchers change the state of the flow meanwhile.
+	flowTries = 8
+	// permitsCheckEvery is how often the dispatcher looks for permits that have ended.
+	permitsCheckEvery = 100 * time.Millisecond
+	// flowPause is the shortest time between two passes of runFlows, which look at all flows in use.
+	flowPause = 5 * time.Millisecond
+)
+
+// requestFlow reports whether a delivery may begin as far as its flow is concerned (I21). If not, it waits or is postponed.
+func (s *Service) requestFlow(d *delivery) bool {
+	if d.row.FlowKey == "" || s.config.Flows == nil {
+		return true
+	}
+	ns, err := s.flowNamespace(d)
+	now := s.config.Clock()
+	if err != nil {
+		s.delay(d, now.Add(s.jitter(refusedRowDelay)))
+		return false
+	}
+	if _, expired := callback.Expired(&d.row, now); expired {
+		return true // it is not called
+	}
+	inaccuracy, _ := s.config.StoreClock.Doubt()
+	at := admission.Time{Now: now, Error: inaccuracy, Elapsed: s.stopwatch.Elapsed()}
+	var a admission.FlowAnswer
+	var ok bool
+	s.intake.step(func(q *admission.Queue) {
+		if a, ok = q.RequestFlow(&d.ticket, d.row.FlowKey, ns.Settings.Flows, d.row.PlannedAt, &at); ok && !a.OK {
+			d.row.Payload = nil
+			d.namespace = nil
+		}
+	})
+	if a.Postpone {
+		s.postponeRefused(d, admission.PermitAnswer{Refused: admission.FlowFull, Delay: a.Delay})
+	}
+	return ok && a.OK
+}
+
+// flowNamespace returns the namespace of a delivery with a flow key. If the cached settings have no limit for the key, they may be older
+// than the limit: then it reads them, unless they were read since the row was written, when ingest found a limit. The checker
+// calls it.
+func (s *Service) flowNamespace(d *delivery) (*store.Namespace, error) {
+	ns, err := s.namespaceOf(d)
+	if err != nil {
+		return nil, err
+	}
+	if _, limited := ns.Settings.Flows.Match(d.row.FlowKey); limited || s.flowsReadAt[ns.Name] > d.row.UpdatedAt.Add(2*s.config.ClockBound) {
+		return ns, nil
+	}
+	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
+	defer cancel()
+	now := s.config.Clock()
+	if ns, err = s.config.Directory.Renew(ctx, d.row.Namespace); err == nil {
+		d.namespace = ns
+		s.flowsReadAt[ns.Name] = now
+	}
+	return ns, err
+}
+
+// runFlows requests slots and permits of flows, and cancels calls whose permits have ended.
+func (s *Service) runFlows(ctx context.Context) {
+	for {
+		if !s.config.StoreClock.AwaitTrust(ctx) {
+			return
+		}
+		var due []admission.FlowRequest
+		var cut []*admission.Ticket
+		var wait time.Duration
+		at := admission.Time{Now: s.config.Clock(), Elapsed: s.stopwatch.Elapsed()}
+		s.intake.step(func(q *admission.Queue) {
+			due, wait = q.FlowRequests(&at)
+			cut = q.WithoutPermits(at.Elapsed)
+			for _, t := range cut {
+				deliveryOf(t).cut(errPermitsEnded)
+			}
+			if q.Flows().Known > 0 && (wait == 0 || wait > permitsCheckEvery) {
+				wait = permitsCheckEvery
+			}
+		})
+		for i := range due {
+			s.work.Go(func() { s.requestFromStore(&due[i]) })
+		}
+		s.metrics.flowCut.Add(float64(len(cut)))
+		fires, stop := timerAfter(wait)
+		select {
+		case <-s.intake.flows:
+		case <-fires:
+		case <-ctx.Done():
+			stop()
+			return
+		}
+		stop()
+		if !timer.Sleep(ctx, flowPause) {
+			return
+		}
+	}
+}
+
+func (s *Service) requestFromStore(r *admission.FlowRequest) {
+	ctx, cancel := context.WithTimeout(s.calls, flowTimeout)
+	defer cancel()
+	r.ID = s.flowHolder
+	var grant flow.Grant
+	var known bool
+	var began time.Duration
+	err := store.ErrConflict
+	for try := 0; try < flowTries && errors.Is(err, store.ErrConflict); try++ {
+		began = s.stopwatch.Elapsed()
+		grant, known, err = s.leaseFlow(ctx, r)
+	}
+	s.recordResult("request flow", err)
+	result := "granted"
+	if err != nil {
+		result = "failed"
+	}
+	s.metrics.flowRequests.WithLabelValues(result).Inc()
+	s.intake.step(func(q *admission.Queue) {
+		if err != nil {
+			q.FlowFailed(r)
+		} else {
+			q.FlowGranted(r, &grant, known, began)
+		}
+	})
+}
+
+// leaseFlow changes the state of a flow by compare-and-set. known reports whether a state remains.
+func (s *Service) leaseFlow(ctx context.Context, r *admission.FlowRequest) (grant flow.Grant, known bool, err error) {
+	present, err := s.config.Flows.GetFlow(ctx, r.Key)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return grant, false, err
+	}
+	state, err := flow.Parse(present.State)
+	if err != nil {
+		return grant, false, err
+	}
+	now, certain := s.config.StoreClock.Certain(s.config.Clock)
+	if !certain {
+		return grant, false, errUncertain
+	}
+	grant = state.Lease(flow.At(now), &r.Limit, &r.Request)
+	next := store.Flow{FlowKey: r.Key, Version: int64(s.config.Revisions.Next()), State: state.String()}
+	if next.State == "" && present.Version == 0 {
+		return grant, false, nil
+	}
+	return grant, next.State != "", s.config.Flows.SwapFlow(ctx, present.Version, next)
+}

@@ -1,0 +1,320 @@
+package dispatcher_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/dispatcher"
+)
+
+func (f *faulty) GetFlow(ctx context.Context, key store.FlowKey) (out store.Flow, err error) {
+	err = f.around("flow", nil, func() (err error) { out, err = f.Store.GetFlow(ctx, key); return err })
+	return out, err
+}
+
+func (f *faulty) SwapFlow(ctx context.Context, from int64, flow store.Flow) error {
+	return f.around("flow", nil, func() error { return f.Store.SwapFlow(ctx, from, flow) })
+}
+
+// limitFlows sets the flow limits of the namespace.
+func (w *world) limitFlows(limits ...timer.FlowLimit) {
+	w.t.Helper()
+	text, err := timer.NewFlowLimits(limits)
+	w.must(err)
+	w.settle(func(s *store.Settings) { s.Flows = text })
+}
+
+func inFlow(key string) func(*timer.Spec) { return func(s *timer.Spec) { s.FlowKey = key } }
+
+// times returns when the receiver was called for timers whose ids begin with prefix, in order.
+func (w *world) times(prefix string) []timer.Millis {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []timer.Millis
+	for _, c := range w.calls {
+		if len(c.id) >= len(prefix) && c.id[:len(prefix)] == prefix {
+			all = append(all, c.at)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// mostIn returns the largest number of times in a window of the length per.
+func mostIn(times []timer.Millis, per time.Duration) int {
+	largest, from := 0, 0
+	for i, at := range times {
+		for at.Sub(times[from]) >= per {
+			from++
+		}
+		largest = max(largest, i-from+1)
+	}
+	return largest
+}
+
+// TestI21_ARateIsNeverExceeded: two dispatchers deliver a backlog of one flow, one of them is killed and replaced.
+func TestI21_ARateIsNeverExceeded(t *testing.T) {
+	for _, rate := range []timer.FlowRate{{Count: 20, Per: time.Second, Burst: 1}, {Count: 100, Per: 10 * time.Second, Burst: 5}} {
+		t.Run(fmt.Sprint(rate), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.limitFlows(timer.FlowLimit{Pattern: "tenant-*", Rate: rate})
+				w.answer = answerAfter(30*time.Millisecond, 200)
+				a, metric := w.metered()
+				b := w.start()
+				const timers = 500
+				for i := range timers {
+					w.put(fmt.Sprint("a", i), time.Second, inFlow("tenant-1"))
+				}
+				due := timer.SystemClock().Add(time.Second)
+				needed := time.Duration(timers/rate.Count) * rate.Per
+				w.pass(needed / 3)
+				b.kill()
+				w.pass(2 * time.Second)
+				c := w.start()
+				w.pass(needed*2/3 + needed/9 + 12*time.Second)
+				times := w.times("a")
+				if got := mostIn(times, rate.Per); got > rate.Count+rate.Burst-1 {
+					t.Errorf("%d calls in a window of %v, want at most %d", got, rate.Per, rate.Count+rate.Burst-1)
+				}
+				// Nine tenths of the limit, except for 2 s after the kill. The last timers may wait a little longer.
+				share := timers * 95 / 100
+				if took := times[share-1].Sub(due); took > time.Duration(share)*rate.Per/time.Duration(rate.Count)*10/9+2*time.Second {
+					t.Errorf("%d calls in %v, which is too slow for %+v", share, took, rate)
+				}
+				delivered := map[string]bool{}
+				for _, call := range w.calls {
+					delivered[call.id] = true
+					if call.timer.Attempts != 0 {
+						t.Errorf("%s used %d attempts while it waited", call.id, call.timer.Attempts)
+					}
+				}
+				if len(delivered) < timers {
+					t.Errorf("%d of %d timers were called", len(delivered), timers)
+				}
+				_, postponed := metric("postponed_total")
+				_, requests := metric("flow_requests_total")
+				t.Logf("%d calls, %v postponements and %v requests of one process", len(times), postponed, requests)
+				if postponed > 2.5*timers {
+					t.Errorf("%v postponements of %d timers", postponed, timers)
+				}
+				a.end()
+				c.end()
+			})
+		})
+	}
+}
+
+// TestI21_AConcurrencyIsNeverExceeded: two dispatchers deliver a backlog of one flow, one of them is killed. Its permits return within 5 s.
+func TestI21_AConcurrencyIsNeverExceeded(t *testing.T) {
+	for _, took := range []time.Duration{200 * time.Millisecond, 3 * time.Second} {
+		t.Run(took.String(), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				const limit = 4
+				w.limitFlows(timer.FlowLimit{Pattern: "*", Concurrency: limit})
+				var running, most atomic.Int64
+				w.answer = func(ctx context.Context, c call) dispatcher.Answer {
+					now := running.Add(1)
+					defer running.Add(-1)
+					most.Store(max(most.Load(), now))
+					select {
+					case <-c.node.killed:
+						return dispatcher.Answer{Err: context.Canceled}
+					case <-time.After(took):
+						return dispatcher.Answer{Status: 200}
+					case <-ctx.Done():
+						return dispatcher.Answer{Err: ctx.Err()}
+					}
+				}
+				a, b := w.start(), w.start()
+				const timers = 200
+				for i := range timers {
+					w.put(fmt.Sprint("a", i), time.Second, inFlow("tenant-1"))
+				}
+				needed := timers / limit * took
+				w.pass(time.Second + needed/3)
+				before := len(w.times("a"))
+				b.kill()
+				w.pass(5 * time.Second)
+				if took < time.Second {
+					if got := int(running.Load()); got != limit {
+						t.Errorf("%d calls are running 5 s after a dispatcher was killed, want %d", got, limit)
+					}
+				}
+				w.pass(needed*2/3 + needed/9 + 3*time.Second)
+				if got := most.Load(); got > limit {
+					t.Errorf("%d calls at the same time, want at most %d", got, limit)
+				}
+				done := 0
+				for i := range timers {
+					if got := w.get(fmt.Sprint("a", i)); got.Status == timer.StatusDone {
+						done++
+					} else if got.Attempts != 0 {
+						t.Errorf("%s used %d attempts while it waited", got.ID, got.Attempts)
+					}
+				}
+				if done < timers {
+					t.Errorf("%d of %d timers are done, %d were called before the kill", done, timers, before)
+				}
+				a.end()
+			})
+		})
+	}
+}
+
+// TestI21_PermitsThatAreNotRenewedEndTheirCalls: a dispatcher that cannot renew its permits has no call when they end.
+func TestI21_PermitsThatAreNotRenewedEndTheirCalls(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.limitFlows(timer.FlowLimit{Pattern: "*", Concurrency: 1})
+		var running atomic.Int64
+		w.answer = func(ctx context.Context, _ call) dispatcher.Answer {
+			running.Add(1)
+			defer running.Add(-1)
+			return after(ctx, time.Minute, 200)
+		}
+		n := w.start()
+		w.put("a", 0, func(s *timer.Spec) { s.FlowKey, s.CallbackTimeout = "k", 2*time.Minute })
+		w.pass(30 * time.Second)
+		if running.Load() != 1 {
+			t.Fatal("the call does not run")
+		}
+		n.store.set(func(op string, _ []store.Finish) error {
+			if op == "flow" {
+				return store.ErrUnavailable
+			}
+			return nil
+		}, nil)
+		w.pass(4 * time.Second)
+		if running.Load() != 0 {
+			t.Error("the call runs although its permit has ended")
+		}
+		n.store.set(nil, nil)
+		w.pass(80 * time.Second)
+		if got := w.wantStatus("a", timer.StatusDone); got.Attempts != 1 {
+			t.Errorf("%d attempts, want 1", got.Attempts)
+		}
+		n.end()
+	})
+}
+
+// TestI21_OldestPlannedTimesFirst: of a backlog, timers are called in the order of their planned times.
+func TestI21_OldestPlannedTimesFirst(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.limitFlows(timer.FlowLimit{Pattern: "*", Rate: timer.FlowRate{Count: 10, Per: time.Second, Burst: 1}})
+		const timers = 300
+		for i := range timers {
+			w.put(fmt.Sprintf("a%03d", i), time.Duration(i)*5*time.Millisecond, inFlow("k"))
+		}
+		n := w.start()
+		w.pass(36 * time.Second)
+		if len(w.calls) != timers {
+			t.Fatalf("%d calls, want %d", len(w.calls), timers)
+		}
+		largest := 0
+		for at, c := range w.calls {
+			var planned int
+			_, _ = fmt.Sscanf(c.id, "a%d", &planned)
+			largest = max(largest, planned-at, at-planned)
+		}
+		t.Logf("a timer was called at most %d places from its place by planned time", largest)
+		if largest > 50 {
+			t.Errorf("a timer was called %d places from its place by planned time, want at most 50", largest)
+		}
+		n.end()
+	})
+}
+
+// TestI21_OtherTimersDoNotWaitForASaturatedFlow compares the lateness of timers without a flow key.
+func TestI21_OtherTimersDoNotWaitForASaturatedFlow(t *testing.T) {
+	lateness := func(saturated bool) (sum time.Duration) {
+		inWorld(t, func(w *world) {
+			w.limitFlows(timer.FlowLimit{Pattern: "*", Rate: timer.FlowRate{Count: 10, Per: time.Second, Burst: 1}, Concurrency: 3})
+			n := w.start()
+			if saturated {
+				for i := range 3000 {
+					w.put(fmt.Sprint("flow", i), time.Duration(i)*time.Millisecond, inFlow("k"))
+				}
+			}
+			planned := map[string]timer.Millis{}
+			for i := range 500 {
+				id := fmt.Sprint("other", i)
+				planned[id] = w.put(id, time.Duration(i)*10*time.Millisecond, nil).ExecuteAt
+			}
+			w.pass(6 * time.Second)
+			for _, c := range w.calls {
+				if at, ok := planned[c.id]; ok {
+					sum += c.at.Sub(at)
+					delete(planned, c.id)
+				}
+			}
+			if len(planned) > 0 {
+				t.Errorf("%d timers without a flow key were not called", len(planned))
+			}
+			n.end()
+		})
+		return sum / 500
+	}
+	alone, beside := lateness(false), lateness(true)
+	t.Logf("mean lateness %v, beside a saturated flow %v", alone, beside)
+	if beside > alone+alone/10+time.Millisecond {
+		t.Errorf("mean lateness %v beside a saturated flow, %v without", beside, alone)
+	}
+}
+
+// TestAFlowWithoutALimitIsNotLimited: a limit that was removed does not apply to existing timers.
+func TestAFlowWithoutALimitIsNotLimited(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.limitFlows(timer.FlowLimit{Pattern: "other", Concurrency: 1})
+		n := w.start()
+		for i := range 20 {
+			w.put(fmt.Sprint(i), 0, inFlow("k"))
+		}
+		w.pass(time.Second)
+		for i := range 20 {
+			w.wantStatus(fmt.Sprint(i), timer.StatusDone)
+		}
+		n.end()
+	})
+}
+
+// TestAnUnusedFlowLeavesNoState: the state of a flow is removed when it is no longer used.
+func TestAnUnusedFlowLeavesNoState(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.limitFlows(timer.FlowLimit{Pattern: "*", Rate: timer.FlowRate{Count: 10, Per: time.Second, Burst: 2}, Concurrency: 2})
+		n := w.start()
+		for i := range 20 {
+			w.put(fmt.Sprint(i), 0, inFlow("k"))
+		}
+		w.pass(10 * time.Second)
+		for i := range 20 {
+			w.wantStatus(fmt.Sprint(i), timer.StatusDone)
+		}
+		flows, err := w.store.ListFlows(t.Context(), "n", "", 10)
+		if err != nil || len(flows) != 0 {
+			t.Errorf("flows %v, %v, want none", flows, err)
+		}
+		n.end()
+	})
+}
+
+// TestI21_ANewLimitAppliesToItsTimers: a dispatcher whose settings are older than a limit reads them.
+func TestI21_ANewLimitAppliesToItsTimers(t *testing.T) {
+	inWorld(t, func(w *world) {
+		n := w.start()
+		w.pass(time.Second)
+		w.limitFlows(timer.FlowLimit{Pattern: "*", Rate: timer.FlowRate{Count: 2, Per: time.Second, Burst: 1}})
+		for i := range 20 {
+			w.put(fmt.Sprint("a", i), 0, inFlow("k"))
+		}
+		w.pass(3 * time.Second)
+		if got := len(w.times("a")); got < 5 || got > 7 {
+			t.Errorf("%d calls in 3 s, want 6", got)
+		}
+		n.end()
+	})
+}

@@ -1,0 +1,465 @@
+package admission
+
+import (
+	"cmp"
+	"container/list"
+	"slices"
+	"time"
+
+	"github.com/timerbus/timerbus/internal/flow"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// flows limits the deliveries of timers that have a flow key (I21).
+//
+// A delivery learns its flow when its row is read. It begins if its flow has a free slot of the rate and a free permit of the
+// concurrency, which this process has leased from the store. Otherwise it waits here with only its message, without a slot or a permit of
+// its host, in the order of planned times. When its turn has come, its row is read again. Timers that would wait longer than
+// flowMaxWait are postponed, the latest ones first, each to its estimated turn.
+type flows struct {
+	limits  *Limits
+	clock   *activity
+	known   map[store.FlowKey]*flowState
+	queued  *list.List // flows with waiting tickets, of *flowState
+	waiting int        // tickets in the queues
+}
+
+// flowState is what a process knows about one flow.
+type flowState struct {
+	key     store.FlowKey
+	text    timer.FlowLimits // of the namespace, from which limit was computed
+	limit   timer.FlowLimit
+	element *list.Element // in flows.queued, or nil
+
+	slots      []flow.Slot          // leased and not used, in order
+	permits    int                  // leased until permitsEnd; during a request only those that its answer cannot take away
+	share      int                  // how many to hold at the next request
+	permitsEnd time.Duration        // by the time of the process
+	running    map[*Ticket]struct{} // deliveries that hold permits or have used slots
+	waiting    []*Ticket            // ordered by planned time
+	released   int                  // tickets that wait for the row check, because their turn has come
+	nextSlot   flow.Instant
+	tail       flow.Instant // when the next timer has its turn that is postponed for the first time
+	again      flow.Instant // when the next one has its turn that is postponed once more
+	againSince flow.Instant // when the present series of these postponements began
+	sharers    int          // dispatchers that use the flow
+	postponed  int          // timers postponed for the first time since the last request
+
+	calls drainRate // of the running deliveries
+
+	requesting  bool          // a request is in flight
+	requestedAt time.Duration // when the last one began; 0 if there was none
+	unmet       bool          // the last one granted less than it asked for
+	registered  bool          // the store has a state that this process should clean up
+}
+
+const (
+	// flowMaxWait is the longest expected wait in this process.
+	flowMaxWait = 2 * time.Second
+	// flowMaxPostpone bounds how far a timer is postponed, so that a raised limit applies to it after this time.
+	flowMaxPostpone = 10 * time.Minute
+	// flowLead is how long before its turn a timer returns, so that slots find a waiting timer.
+	flowLead = time.Second
+	// Requests of a flow are at least flowRequestMin apart, or flowRequestUnmet if the last one granted less than it asked for.
+	// While permits are held, they are renewed every flowRenew.
+	flowRequestMin   = 20 * time.Millisecond
+	flowRequestUnmet = 400 * time.Millisecond
+	flowRenew        = time.Second
+	// permitsMargin is how long before the end of their lease permits may no longer be used. It is more than the difference between the
+	// clocks of two processes.
+	permitsMargin = 500 * time.Millisecond
+	// clockGrain is the unit of the clock.
+	clockGrain = time.Millisecond
+)
+
+func newFlows(limits *Limits, clock *activity) *flows {
+	return &flows{limits: limits, clock: clock, known: map[store.FlowKey]*flowState{}, queued: list.New()}
+}
+
+// Time is the present for decisions about flows.
+type Time struct {
+	// Now is the store's time, and Error by how much it may be wrong.
+	Now   timer.Millis
+	Error time.Duration
+	// Elapsed is the time of the process.
+	Elapsed time.Duration
+}
+
+// flowOf returns a flow, creating it if absent, and nil if the namespace has no limit for the key.
+func (l *flows) flowOf(key store.FlowKey, text timer.FlowLimits) *flowState {
+	f := l.known[key]
+	if f != nil && f.text == text {
+		return f
+	}
+	limit, limited := text.Match(key.Key)
+	if !limited {
+		return nil
+	}
+	if f == nil {
+		f = &flowState{key: key, running: map[*Ticket]struct{}{}, sharers: 1}
+		l.known[key] = f
+	}
+	if f.limit.Rate != limit.Rate {
+		f.slots, f.nextSlot, f.tail, f.again = nil, 0, 0, 0
+	}
+	f.text, f.limit = text, limit
+	return f
+}
+
+// certain is how much of the clock's error is considered: slots of short periods could not be used otherwise.
+func (f *flowState) certain(t *Time) time.Duration {
+	return min(t.Error+clockGrain, flow.Tolerance(f.limit.Rate)/4)
+}
+
+// usable returns how many more deliveries may begin now.
+func (f *flowState) usable(t *Time) int {
+	free := maxWaiting
+	if f.limit.Rate.Count > 0 {
+		now, within := flow.At(t.Now), f.certain(t)
+		f.slots = slices.DeleteFunc(f.slots, func(s flow.Slot) bool { return now.Add(within) > s.Until })
+		free = 0
+		for free < len(f.slots) && now.Add(-within) >= f.slots[free].From {
+			free++
+		}
+	}
+	if f.limit.Concurrency > 0 {
+		if t.Elapsed >= f.permitsEnd {
+			return 0
+		}
+		free = min(free, f.permits-len(f.running))
+	}
+	return max(free, 0)
+}
+
+// take gives a ticket a slot and a permit. A ticket whose turn has not come gets them only if no earlier one needs them. last: the ticket cannot
+// wait, so it need not respect the order.
+func (f *flowState) take(t *Ticket, at *Time, last bool) bool {
+	others := f.released
+	if t.turn == nil {
+		others += len(f.waiting)
+	}
+	if last || t.turn != nil {
+		others = 0
+	}
+	if f.usable(at) <= others {
+		return false
+	}
+	if f.limit.Rate.Count > 0 {
+		f.slots = f.slots[1:]
+	}
+	f.running[t] = struct{}{}
+	t.flow = f
+	return true
+}
+
+// FlowAnswer is the answer to RequestFlow: the delivery may begin (OK), must be postponed by Delay, or waits.
+type FlowAnswer struct {
+	OK, Postpone bool
+	Delay        time.Duration
+}
+
+// RequestFlow makes sure that a delivery whose row was read may begin as far as its flow is concerned. Otherwise it waits, and its row is
+// read again; a quarantined one is postponed, because its start was counted. planned is its planned time. ok is false if
+// the delivery has ended.
+func (q *Queue) RequestFlow(t *Ticket, key string, text timer.FlowLimits, planned timer.Millis, at *Time) (a FlowAnswer, ok bool) {
+	if q.ended(t) {
+		return a, false
+	}
+	f := q.flows.flowOf(store.FlowKey{Namespace: t.Namespace, Key: key}, text)
+	if f == nil || f.take(t, at, t.quarantined) {
+		q.flows.endTurn(t)
+		return FlowAnswer{OK: true}, true
+	}
+	q.flows.endTurn(t)
+	t.planned = planned
+	if t.quarantined {
+		q.postpone(t)
+		delay, _ := f.postponement(t, at, q.flows.clock.total)
+		return FlowAnswer{Postpone: true, Delay: delay}, true
+	}
+	q.move(t, AwaitingFlow)
+	t.permit.queuedAt = at.Elapsed
+	q.flows.push(f, t)
+	q.changed = true
+	return a, true
+}
+
+func (l *flows) push(f *flowState, t *Ticket) {
+	place, _ := slices.BinarySearchFunc(f.waiting, t, func(a, b *Ticket) int {
+		return cmp.Or(cmp.Compare(a.planned, b.planned), a.UUID.Compare(b.UUID))
+	})
+	f.waiting = slices.Insert(f.waiting, place, t)
+	t.waitsFor = f
+	l.waiting++
+	if f.element == nil {
+		f.element = l.queued.PushBack(f)
+	}
+}
+
+// remove removes a ticket from the queue of its flow.
+func (l *flows) remove(f *flowState, place int) *Ticket {
+	t := f.waiting[place]
+	f.waiting = slices.Delete(f.waiting, place, place+1)
+	t.waitsFor = nil
+	if l.waiting--; len(f.waiting) == 0 {
+		l.queued.Remove(f.element)
+		f.element = nil
+	}
+	return t
+}
+
+// endTurn records that a ticket no longer waits for the row check because its turn had come.
+func (l *flows) endTurn(t *Ticket) {
+	if t.turn != nil {
+		t.turn.released--
+		t.turn = nil
+	}
+}
+
+// endFlow records that a delivery has ended. called: its attempt had begun.
+func (l *flows) endFlow(t *Ticket, called bool) {
+	f := t.flow
+	if f == nil {
+		return
+	}
+	t.flow = nil
+	delete(f.running, t)
+	if called {
+		f.calls.end(l.clock.total, t.permit.calledAt, true)
+	}
+}
+
+// releaseFlows returns the tickets whose turn has come to the queue for slots, and postpones those that would wait too long. It returns the
+// time until it must be called again; 0 if only a change requires it.
+func (q *Queue) releaseFlows(at *Time, refuse func(*Ticket, PermitAnswer)) (wait time.Duration) {
+	for e := q.flows.queued.Front(); e != nil; {
+		f, following := e.Value.(*flowState), e.Next() //nolint:errcheck // the list holds one type.
+		e = following
+		for free := f.usable(at) - f.released; free > 0 && len(f.waiting) > 0; free-- {
+			t := q.flows.remove(f, 0)
+			f.released++
+			t.turn = f
+			q.waitForSlot(t)
+		}
+		q.shrinkFlow(f, at, refuse)
+		if len(f.waiting) > 0 {
+			next := f.untilUsable(at)
+			if wait == 0 || next < wait {
+				wait = next
+			}
+		}
+	}
+	return wait
+}
+
+// untilUsable returns when a waiting ticket may have its turn, if no request changes this.
+func (f *flowState) untilUsable(at *Time) time.Duration {
+	const longest = 100 * time.Millisecond
+	for _, s := range f.slots {
+		if until := s.From.Sub(flow.At(at.Now)) + f.certain(at); until > 0 {
+			return max(min(until, longest), clockGrain)
+		}
+	}
+	return longest
+}
+
+// shrinkFlow postpones the latest tickets of a flow that would wait longer than flowMaxWait.
+func (q *Queue) shrinkFlow(f *flowState, at *Time, refuse func(*Ticket, PermitAnswer)) {
+	most := f.queueLimit(at, q.flows.clock.total)
+	most = min(most, max(1, q.limits.MaxInFlight/8))
+	if q.flows.waiting > q.limits.MaxInFlight/4 {
+		most = min(most, q.limits.MaxInFlight/4/q.flows.queued.Len())
+	}
+	var late []*Ticket
+	for len(f.waiting) > most && q.hosts.postponing+len(late) < q.limits.Batch && !q.hosts.paused {
+		late = append(late, q.flows.remove(f, len(f.waiting)-1))
+	}
+	for _, t := range slices.Backward(late) {
+		delay, exact := f.postponement(t, at, q.flows.clock.total)
+		refuse(t, PermitAnswer{Refused: FlowFull, Delay: delay, Exact: exact})
+	}
+}
+
+// every estimates the time in which the flow delivers one timer.
+func (f *flowState) every(total time.Duration) time.Duration {
+	every := time.Duration(0)
+	if f.limit.Rate.Count > 0 {
+		every = flow.Interval(f.limit.Rate)
+	}
+	if f.limit.Concurrency > 0 {
+		every = max(every, f.calls.interval(total, f.limit.Concurrency))
+	}
+	return max(every, 100*time.Microsecond)
+}
+
+// queueLimit returns how many tickets may wait in this process.
+func (f *flowState) queueLimit(at *Time, total time.Duration) int {
+	if f.requestedAt == 0 {
+		return maxWaiting // nothing is known before the first answer
+	}
+	most := maxWaiting
+	if f.limit.Rate.Count > 0 {
+		most = len(f.slots)
+		if ahead := flow.At(at.Now).Add(flowMaxWait).Sub(max(f.nextSlot, flow.At(at.Now))); ahead >= 0 {
+			most += f.limit.Rate.Burst + int(ahead/flow.Interval(f.limit.Rate))
+		}
+	}
+	if f.limit.Concurrency > 0 {
+		most = min(most, max(f.calls.queueLimit(total, f.limit.Concurrency, flowMaxWait), f.permits+1))
+	}
+	return most
+}
+
+// postponement returns how far to postpone a ticket: to its turn, which is after the timers that were postponed before it.
+func (f *flowState) postponement(t *Ticket, at *Time, total time.Duration) (delay time.Duration, exact bool) {
+	now, every := flow.At(at.Now), f.every(total)
+	first := max(now.Add(flowMaxWait), f.nextSlot)
+	turn := &f.again
+	switch {
+	case t.Postponements == 0:
+		f.postponed++
+		turn = &f.tail
+	case now.Sub(f.againSince) >= flowMaxWait:
+		// The first ones of the series return, so their turns are free again.
+		f.again, f.againSince = 0, now
+	}
+	*turn = max(*turn, first)
+	delay = turn.Sub(now) - flowLead
+	*turn = turn.Add(every * time.Duration(max(f.sharers, 1)))
+	if delay > flowMaxPostpone {
+		return flowMaxPostpone, false
+	}
+	return max(delay, flowLead), true
+}
+
+// FlowRequest is a request to the store for slots and permits of a flow.
+type FlowRequest struct {
+	Key   store.FlowKey
+	Limit timer.FlowLimit
+	flow.Request
+}
+
+// FlowRequests returns the requests that are due, and the time until the next one; 0 if there is none.
+func (q *Queue) FlowRequests(at *Time) (due []FlowRequest, wait time.Duration) {
+	for _, f := range q.flows.known {
+		in := f.requestIn(at)
+		switch {
+		case in < 0: // none
+		case in > 0:
+			if wait == 0 || in < wait {
+				wait = in
+			}
+		default:
+			f.requesting, f.requestedAt = true, max(at.Elapsed, 1)
+			r := FlowRequest{Key: f.key, Limit: f.limit}
+			r.Running, r.Waiting = len(f.running), len(f.waiting)+f.released
+			if at.Elapsed < f.permitsEnd {
+				f.permits = min(f.permits, max(r.Running, min(f.share, r.Running+r.Waiting)))
+				r.Held = f.permits
+			}
+			f.usable(at) // removes the slots that have expired
+			r.Slots = max(r.Waiting-len(f.slots), 0)
+			r.Postponed, r.Every, r.TailAt = f.postponed, f.every(q.flows.clock.total), f.tail
+			f.postponed = 0
+			due = append(due, r)
+		}
+	}
+	slices.SortFunc(due, func(a, b FlowRequest) int { // simulations must be repeatable
+		return cmp.Or(cmp.Compare(a.Key.Namespace, b.Key.Namespace), cmp.Compare(a.Key.Key, b.Key.Key))
+	})
+	return due, wait
+}
+
+// requestIn returns the time until the next request of a flow; -1 if none is needed.
+func (f *flowState) requestIn(at *Time) time.Duration {
+	if f.requesting {
+		return -1
+	}
+	since := at.Elapsed - f.requestedAt
+	waiting := len(f.waiting) + f.released
+	f.usable(at) // removes the slots that have expired
+	wants := f.limit.Rate.Count > 0 && waiting > len(f.slots) ||
+		f.limit.Concurrency > 0 && waiting+len(f.running) > f.permits || waiting > 0 && f.requestedAt == 0
+	switch {
+	case wants && f.requestedAt == 0:
+		return 0
+	case wants && !f.unmet:
+		return max(flowRequestMin-since, 0)
+	case wants || f.postponed > 0:
+		return max(flowRequestUnmet-since, 0)
+	case f.registered || len(f.running) > 0:
+		return max(flowRenew-since, 0)
+	default:
+		return -1
+	}
+}
+
+// FlowGranted records the answer to a request that began at. known is false if the store has no state of the flow any more.
+func (q *Queue) FlowGranted(r *FlowRequest, g *flow.Grant, known bool, began time.Duration) {
+	f := q.flows.known[r.Key]
+	if f == nil {
+		return
+	}
+	f.requesting, f.registered = false, known
+	if f.limit != r.Limit {
+		f.requestedAt = 0 // the grant is that of an earlier limit
+		return
+	}
+	f.slots = append(f.slots, g.Slots...)
+	f.nextSlot, f.sharers = g.NextSlot, g.Sharers
+	if f.postponed > 0 {
+		f.tail = max(f.tail, g.TailAt)
+	} else {
+		f.tail = g.TailAt
+	}
+	f.permits, f.share, f.permitsEnd = g.Permits, g.Share, began+flow.PermitsFor-permitsMargin
+	f.unmet = len(g.Slots) < r.Slots || r.Limit.Concurrency > 0 && g.Permits < r.Running+r.Waiting
+	q.changed = true
+	if !known && len(f.running) == 0 && len(f.waiting) == 0 && f.released == 0 {
+		delete(q.flows.known, f.key)
+	}
+}
+
+// FlowFailed records that a request failed. It is made again later.
+func (q *Queue) FlowFailed(r *FlowRequest) {
+	if f := q.flows.known[r.Key]; f != nil {
+		f.requesting, f.unmet, f.registered = false, true, true
+		f.postponed += r.Postponed
+	}
+}
+
+// WithoutPermits returns the deliveries that have begun and whose permits of a flow have ended, because they were not renewed.
+func (q *Queue) WithoutPermits(elapsed time.Duration) (cut []*Ticket) {
+	for _, f := range q.flows.known {
+		if f.limit.Concurrency == 0 || elapsed < f.permitsEnd {
+			continue
+		}
+		for t := range f.running {
+			if t.stage == Calling {
+				cut = append(cut, t)
+			}
+		}
+	}
+	slices.SortFunc(cut, func(a, b *Ticket) int { return a.UUID.Compare(b.UUID) })
+	return cut
+}
+
+// FlowCounts is the number of flows that this process knows, and the number of deliveries that wait for them.
+type FlowCounts struct{ Known, Waiting int }
+
+// Flows returns the counts of flows.
+func (q *Queue) Flows() FlowCounts { return FlowCounts{len(q.flows.known), q.flows.waiting} }
+
+// drop removes tickets from the queues.
+func (l *flows) drop(which func(*Ticket) bool) {
+	for e := l.queued.Front(); e != nil; {
+		f, following := e.Value.(*flowState), e.Next() //nolint:errcheck // the list holds one type.
+		for place := len(f.waiting) - 1; place >= 0; place-- {
+			if which(f.waiting[place]) {
+				l.remove(f, place)
+			}
+		}
+		e = following
+	}
+}

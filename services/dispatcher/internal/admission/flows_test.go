@@ -1,0 +1,48 @@
+package admission
+
+import (
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/internal/flow"
+	"github.com/timerbus/timerbus/pkg/timer"
+)
+
+// TestI21_ASlotIsUsedInItsTime: not before its time and not after it, given the error of the clock.
+func TestI21_ASlotIsUsedInItsTime(t *testing.T) {
+	const start = timer.Millis(1_700_000_000_000)
+	limit := timer.FlowLimit{Pattern: "*", Rate: timer.FlowRate{Count: 5, Per: time.Second, Burst: 1}} // the tolerance is 50 ms
+	for _, c := range []struct {
+		after, inaccuracy time.Duration
+		usable            int
+	}{
+		{-time.Millisecond, 0, 0},
+		{0, 0, 0}, // the clock may be a millisecond ahead
+		{time.Millisecond, 0, 1},
+		{5 * time.Millisecond, 5 * time.Millisecond, 0},
+		{6 * time.Millisecond, 5 * time.Millisecond, 1},
+		{49 * time.Millisecond, 0, 1},
+		{50 * time.Millisecond, 0, 0},
+		{44 * time.Millisecond, 5 * time.Millisecond, 1},
+		{45 * time.Millisecond, 5 * time.Millisecond, 0},
+		{13 * time.Millisecond, time.Second, 1}, // at most a quarter of the tolerance is considered
+		{12 * time.Millisecond, time.Second, 0},
+		{time.Minute, 0, 0},
+	} {
+		f := &flowState{limit: limit, slots: []flow.Slot{{From: flow.At(start), Until: flow.At(start.Add(50 * time.Millisecond))}}}
+		if got := f.usable(&Time{Now: start.Add(c.after), Error: c.inaccuracy}); got != c.usable {
+			t.Errorf("%v after the slot's time, with an error of %v: %d usable slots, want %d", c.after, c.inaccuracy, got, c.usable)
+		}
+	}
+}
+
+// TestI21_PermitsAreUsedInTheirTime: not after their lease has ended.
+func TestI21_PermitsAreUsedInTheirTime(t *testing.T) {
+	f := &flowState{limit: timer.FlowLimit{Pattern: "*", Concurrency: 2}, permits: 2, permitsEnd: time.Second}
+	if got := f.usable(&Time{Elapsed: time.Second - 1}); got != 2 {
+		t.Errorf("%d usable permits, want 2", got)
+	}
+	if got := f.usable(&Time{Elapsed: time.Second}); got != 0 {
+		t.Errorf("%d usable permits after their end", got)
+	}
+}
