@@ -291,6 +291,24 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			},
 			"",
 		},
+		"flow list": {
+			[]string{"flow", "list", "-n", "shop"},
+			200, `{"namespace":"shop","flows":[
+				{"flowKey":"tenant-1","limit":{"pattern":"tenant-*","rate":{"count":10,"per":"1s","burst":2},"concurrency":4},"running":3,"waiting":2,"backlog":70,"dispatchers":1},
+				{"flowKey":"old","running":0,"waiting":1,"backlog":0,"dispatchers":1}]}`,
+			"flows/list", `{"limit":1000,"namespace":"shop"}`,
+			[]string{
+				"FLOW KEY  LIMIT                                 RUNNING  WAITING  BACKLOG  DISPATCHERS\n",
+				"tenant-1  tenant-*:10/1s,burst=2,concurrency=4  3        2        70       1\n", "old       -  ",
+			},
+			"",
+		},
+		"flow limits": {
+			[]string{"namespace", "update", "shop", "--flow", "tenant-*:10/1s,burst=2,concurrency=4", "--flow", "a:b:concurrency=1", "--json"},
+			200, `{}`, "namespaces/update",
+			`{"name":"shop","settings":{"flows":[{"concurrency":4,"pattern":"tenant-*","rate":{"burst":2,"count":10,"per":"1s"}},{"concurrency":1,"pattern":"a:b"}]}}`,
+			nil, "",
+		},
 		"shard list, overdue ones": {
 			[]string{"shard", "list", "--overdue", "1s", "--json"},
 			200, `{"namespace":"default","shards":[{"shard":1,"partition":1,"version":1,"held":true,"overdueFor":"200ms"},{"shard":2,"partition":2,"version":1,"held":true,"overdueFor":"2s"}]}`,

@@ -31,6 +31,7 @@ type settingsFlags struct {
 	timeout, retention, deadRetention, keepPayload time.Duration
 	hostConcurrency                                int
 	onDone, onDead                                 string
+	flows                                          []string
 	quota                                          quotaFlags
 	retry                                          retryFlags
 	callbacks                                      callbackFlags
@@ -45,6 +46,8 @@ func (f *settingsFlags) add(c *cobra.Command) {
 	c.Flags().IntVar(&f.hostConcurrency, "host-concurrency", 0, "concurrent callbacks to one host and port, 1 to 1024")
 	c.Flags().StringVar(&f.onDone, "on-done", "", `URL to call when a timer is done; "" removes it`)
 	c.Flags().StringVar(&f.onDead, "on-dead", "", `URL to call when a timer is dead or has expired; "" removes it`)
+	c.Flags().StringArrayVar(&f.flows, "flow", nil,
+		`limit of a flow, such as "tenant-*:10/1s,burst=2,concurrency=4" (repeatable, replaces all limits); "" removes all`)
 	f.quota.add(c)
 	f.retry.add(c)
 	f.callbacks.add(c)
@@ -127,6 +130,12 @@ func (f *settingsFlags) input(c *cobra.Command, p *program) (input client.Namesp
 		given = true
 		if *url.to = client.Set(url.value); url.value == "" {
 			*url.to = client.Clear[string]()
+		}
+	}
+	if c.Flags().Changed("flow") {
+		given = true
+		if input.Flows, err = flowLimits(f.flows); err != nil {
+			return input, given, err
 		}
 	}
 	if quota, some := f.quota.input(c); some {
@@ -265,6 +274,9 @@ func (n *namespaceCommands) print(ns client.Namespace, err error) error {
 		if optional[1] != "" {
 			rows = append(rows, optional)
 		}
+	}
+	for i := range ns.Settings.Flows {
+		rows = append(rows, []string{"flow", printable(describeFlow(&ns.Settings.Flows[i]))})
 	}
 	rows = append(rows, describeQuota(&ns.Settings.Quota)...)
 	rows = append(rows, describeCallbacks(&ns.Settings)...)

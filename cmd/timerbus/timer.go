@@ -129,6 +129,9 @@ func describe(t *client.Timer, now time.Time) [][]string {
 			rows = append(rows, url)
 		}
 	}
+	if t.FlowKey != "" {
+		rows = append(rows, []string{"flow key", printable(t.FlowKey)})
+	}
 	rows = append(rows, describeRequest(&t.Request)...)
 	rows = append(rows, describeHeaders(t.Headers)...)
 	if t.Topic != "" {

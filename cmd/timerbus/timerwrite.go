@@ -22,7 +22,7 @@ type timerFlags struct {
 	topic, key                                        string
 	request                                           requestFlags
 	window, expireAfter                               time.Duration
-	expireAt, onDone, onDead                          string
+	flowKey, expireAt, onDone, onDead                 string
 }
 
 func (f *timerFlags) add(c *cobra.Command) {
@@ -41,6 +41,7 @@ func (f *timerFlags) add(c *cobra.Command) {
 		"fire at a time within this window that begins at --at or --in, always the same for an id (at most 7d)")
 	durationFlag(c, &f.expireAfter, "expire-after", 0, "deliver until this long after the planned time, or not at all, such as 1h")
 	c.Flags().StringVar(&f.expireAt, "expire-at", "", "the same as a time, such as 2030-01-31T10:00:00Z")
+	c.Flags().StringVar(&f.flowKey, "flow-key", "", "flow whose limits apply; a pattern of the namespace's flows must match it")
 	c.Flags().StringVar(&f.onDone, "on-done", "", "URL to call when the timer is done (default: the namespace's)")
 	c.Flags().StringVar(&f.onDead, "on-dead", "", "URL to call when the timer is dead or has expired (default: the namespace's)")
 	f.retry.add(c)
@@ -91,7 +92,7 @@ func (t *timerCommands) create() *cobra.Command {
 			request := client.CreateTimerRequest{
 				Namespace: t.namespace, ID: t.id, ExecuteIn: f.in, CallbackURL: f.callback,
 				Deliver: client.Deliver(f.deliver), CorrelationID: f.correlationID, OnConflict: client.OnConflict(onConflict),
-				Topic: f.topic, Key: f.key, OnDone: f.onDone, OnDead: f.onDead,
+				Topic: f.topic, Key: f.key, FlowKey: f.flowKey, OnDone: f.onDone, OnDead: f.onDead,
 			}
 			if request.ExecuteAt, err = instant("--at", f.at); err != nil {
 				return err
@@ -234,6 +235,9 @@ func (f *timerFlags) changes(c *cobra.Command, stdin io.Reader, request *client.
 		}
 		request.ExpiresAt = client.Set(at)
 	}
+	if c.Flags().Changed("flow-key") {
+		request.FlowKey = client.Set(f.flowKey)
+	}
 	if c.Flags().Changed("on-done") {
 		request.OnDone = client.Set(f.onDone)
 	}
@@ -264,6 +268,8 @@ func clearFields(c *cobra.Command, fields []string, request *client.UpdateTimerR
 			request.Deliver = client.Clear[client.Deliver]()
 		case "expire-after":
 			request.ExpireAfter = client.Clear[string]()
+		case "flow-key":
+			request.FlowKey = client.Clear[string]()
 		case "on-dead":
 			request.OnDead = client.Clear[string]()
 		case "on-done":

@@ -308,8 +308,15 @@ type CreateTimerRequest struct {
 
 	// ExpiresAt Instead of `expireAfter`, a time after `executeAt` and after the end of the `window`.
 	ExpiresAt Instant `json:"expiresAt,omitempty,omitzero"`
-	Headers   Headers `json:"headers,omitempty,omitzero"`
-	ID        TimerID `json:"id,omitempty,omitzero"`
+
+	// FlowKey Names the flow whose limits apply to the timer's deliveries. A pattern of the namespace's `flows` must match it.
+	// 1 to 255 bytes.
+	//
+	//
+	// Example: tenant-17
+	FlowKey string  `json:"flowKey,omitempty,omitzero"`
+	Headers Headers `json:"headers,omitempty,omitzero"`
+	ID      TimerID `json:"id,omitempty,omitzero"`
 
 	// Key The event's key on `topic`; only with a `topic`. By default namespace/id.
 	Key EventKey `json:"key,omitempty,omitzero"`
@@ -454,6 +461,74 @@ type EventKey = string
 //
 // Example: ["orders.*","billing.timeouts"]
 type EventTopics = []string
+
+// Flow A flow in use. Dispatchers report their numbers about once a second.
+type Flow struct {
+	// Backlog An estimate of the number of timers that wait in the store for their turn. It is 0 for a flow without a rate. Deleted timers
+	// count until their turn has come.
+	Backlog int `json:"backlog"`
+
+	// Dispatchers Dispatchers that use the flow.
+	Dispatchers int `json:"dispatchers"`
+
+	// FlowKey Example: tenant-17
+	FlowKey string `json:"flowKey"`
+
+	// Limit The limit that applies; absent if no pattern matches the key any more.
+	Limit FlowLimit `json:"limit,omitempty,omitzero"`
+
+	// Running Deliveries that run.
+	Running int `json:"running"`
+
+	// Waiting Timers whose turn is near, in the memory of dispatchers.
+	Waiting int `json:"waiting"`
+}
+
+// FlowLimit Limits the deliveries of each flow key that the pattern matches, over all dispatchers together. It has a rate, a concurrency,
+// or both.
+type FlowLimit struct {
+	// Concurrency Largest number of deliveries that run at the same time; absent if it is not limited.
+	//
+	// Example: 4
+	Concurrency int `json:"concurrency,omitempty,omitzero"`
+
+	// Pattern A flow key in which each * matches any run of characters. 1 to 255 bytes.
+	//
+	// Example: tenant-*
+	Pattern string `json:"pattern"`
+
+	// Rate `count` deliveries in each period `per`, evenly spaced. In any period of this length at most count + burst − 1
+	// deliveries begin.
+	Rate FlowRate `json:"rate,omitempty,omitzero"`
+}
+
+// FlowList defines model for FlowList.
+type FlowList struct {
+	Flows []Flow `json:"flows"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+
+	// Next The `after` of the next page; absent on the last page.
+	Next string `json:"next,omitempty,omitzero"`
+}
+
+// FlowRate `count` deliveries in each period `per`, evenly spaced. In any period of this length at most count + burst − 1
+// deliveries begin.
+type FlowRate struct {
+	// Burst How many deliveries may begin at the same time after a pause; 1 to count, by default 1.
+	//
+	// Example: 1
+	Burst int `json:"burst,omitempty,omitzero"`
+
+	// Count Example: 10
+	Count int `json:"count"`
+
+	// Per "1s" to "24h".
+	//
+	// Example: 1s
+	Per string `json:"per"`
+}
 
 // ForecastTimersRequest A null field counts as absent.
 type ForecastTimersRequest struct {
@@ -614,6 +689,18 @@ type LateDeletion struct {
 
 	// Message Example: deleted, but its delivery may have gone out
 	Message string `json:"message"`
+}
+
+// ListFlowsRequest defines model for ListFlowsRequest.
+type ListFlowsRequest struct {
+	// After Only flows whose keys are after this one, compared as bytes; the `next` of the page before.
+	After string `json:"after,omitempty,omitzero"`
+
+	// Limit At most this many flows; 1 to 1000, by default 50.
+	Limit int `json:"limit,omitempty,omitzero"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 }
 
 // ListKeysRequest defines model for ListKeysRequest.
@@ -823,6 +910,9 @@ type NamespaceSettings struct {
 	// EventTopics Sorted; absent if timers may use the common topic only.
 	EventTopics EventTopics `json:"eventTopics,omitempty,omitzero"`
 
+	// Flows The limits of flows, in their order; absent if there are none.
+	Flows []FlowLimit `json:"flows,omitempty,omitzero"`
+
 	// HostConcurrency Largest number of concurrent callbacks of each dispatcher to one host and port.
 	//
 	// Example: 64
@@ -867,6 +957,10 @@ type NamespaceSettingsInput struct {
 	//
 	// Example: [400,422]
 	FinalStatuses Change[[]int] `json:"finalStatuses,omitempty,omitzero"`
+
+	// Flows Replaces all limits of flows; null removes them. The first limit whose pattern matches a timer's `flowKey` applies to
+	// all timers with this key together.
+	Flows Change[[]FlowLimit] `json:"flows,omitempty,omitzero"`
 
 	// Headers Replaces all headers; null removes them.
 	Headers Change[Headers] `json:"headers,omitempty,omitzero"`
@@ -1402,6 +1496,11 @@ type Timer struct {
 	// ExpiresAt When the timer expires, unless it is rescheduled or retried; absent if it does not.
 	ExpiresAt Instant `json:"expiresAt,omitempty,omitzero"`
 
+	// FlowKey The flow whose limits apply to the deliveries; absent if there is none.
+	//
+	// Example: tenant-17
+	FlowKey string `json:"flowKey,omitempty,omitzero"`
+
 	// Key The event's key on `topic`; absent for namespace/id.
 	Key EventKey `json:"key,omitempty,omitzero"`
 
@@ -1591,6 +1690,9 @@ type UpdateTimerRequest struct {
 	// ExpiresAt Instead of `expireAfter`.
 	ExpiresAt Change[Instant] `json:"expiresAt,omitempty,omitzero"`
 
+	// FlowKey A pattern of the namespace's `flows` must match it. null removes it.
+	FlowKey Change[string] `json:"flowKey,omitempty,omitzero"`
+
 	// Headers Replaces all headers; null removes them.
 	Headers Change[Headers] `json:"headers,omitempty,omitzero"`
 	ID      TimerID         `json:"id,omitempty,omitzero"`
@@ -1692,6 +1794,9 @@ type Unavailable = Error
 // VersionConflict defines model for VersionConflict.
 type VersionConflict = Error
 
+// ListFlowsJSONRequestBody defines body for ListFlows for application/json ContentType.
+type ListFlowsJSONRequestBody = ListFlowsRequest
+
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = CreateKeyRequest
 
@@ -1784,6 +1889,9 @@ type UpdateTimerJSONRequestBody = UpdateTimerRequest
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListFlows List the flows of a namespace that are in use
+	// (POST /api/v1/flows/list)
+	ListFlows(w http.ResponseWriter, r *http.Request)
 	// CreateKey Create an API key
 	// (POST /api/v1/keys/create)
 	CreateKey(w http.ResponseWriter, r *http.Request)
@@ -1893,6 +2001,20 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// ListFlows operation middleware
+func (siw *ServerInterfaceWrapper) ListFlows(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListFlows(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // CreateKey operation middleware
 func (siw *ServerInterfaceWrapper) CreateKey(w http.ResponseWriter, r *http.Request) {
@@ -2476,6 +2598,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 		ErrorHandlerFunc:   options.ErrorHandlerFunc,
 	}
 
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/flows/list", wrapper.ListFlows)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/create", wrapper.CreateKey)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/list", wrapper.ListKeys)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/revoke", wrapper.RevokeKey)

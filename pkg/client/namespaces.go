@@ -101,3 +101,11 @@ func (c *Client) ListShards(ctx context.Context, namespace string) ([]Shard, err
 	_, err := c.call(ctx, "shards/list", true, api.ListShardsRequest{Namespace: namespace}, &list)
 	return list.Shards, err
 }
+
+// ListFlows returns a page of a namespace's flows that are in use, ordered by key. Next is the After of the next page; it is empty on
+// the last page.
+func (c *Client) ListFlows(ctx context.Context, r ListFlowsRequest) (FlowPage, error) {
+	var page FlowPage
+	_, err := c.call(ctx, "flows/list", true, r, &page)
+	return page, err
+}

@@ -89,6 +89,16 @@ type (
 	Verb = api.Verb
 	// Shard is a unit of ownership, with its owner and its watermark.
 	Shard = api.Shard
+	// FlowLimit is a limit of the flow keys that a pattern matches.
+	FlowLimit = api.FlowLimit
+	// FlowRate is the rate of a FlowLimit.
+	FlowRate = api.FlowRate
+	// Flow is the present use of a flow.
+	Flow = api.Flow
+	// ListFlowsRequest selects flows of a namespace.
+	ListFlowsRequest = api.ListFlowsRequest
+	// FlowPage is one page of a list of flows.
+	FlowPage = api.FlowList
 	// RetryPolicy determines how failed deliveries are retried.
 	RetryPolicy = api.RetryPolicy
 	// RetryPolicyInput is a retry policy of which only some fields may be set.

@@ -106,6 +106,9 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 		if err == nil && c.patch.Topic != nil {
 			err = s.checkTopic(ctx, &c, *c.patch.Topic, from.received)
 		}
+		if err == nil && c.patch.FlowKey != nil {
+			err = s.checkFlow(ctx, &c, *c.patch.FlowKey, from.received)
+		}
 		if err == nil && c.patch.Payload != nil {
 			err = checkPayload(&c.namespace, *c.patch.Payload)
 		}
@@ -158,6 +161,9 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from orig
 	}
 	if err == nil {
 		err = s.checkTopic(ctx, &c, c.spec.Topic, from.received)
+	}
+	if err == nil {
+		err = s.checkFlow(ctx, &c, c.spec.FlowKey, from.received)
 	}
 	if err == nil {
 		err = checkPayload(&c.namespace, c.spec.Payload)

@@ -37,6 +37,8 @@ type Config struct {
 	// Positions stores topic positions, found by store.As. If the store does not support it, it is nil, and topic
 	// commands are applied at least once.
 	Positions store.Positions
+	// Flows has the state of flows, found by store.As; nil if the store does not support it.
+	Flows     store.Flows
 	Directory *store.Directory
 	Bus       bus.Bus
 	// Outbox is the outbox in a database of the user; nil: none.

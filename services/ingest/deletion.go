@@ -163,6 +163,9 @@ func (h *handler) deletePage(ctx context.Context, from origin, ns store.Namespac
 
 // removeNamespace removes an empty namespace.
 func (h *handler) removeNamespace(ctx context.Context, from origin, ns store.Namespace, result *api.NamespaceDeletion) error {
+	if err := h.removeFlows(ctx, ns.Name); err != nil {
+		return err
+	}
 	err := h.cfg.Store.DeleteNamespace(ctx, ns)
 	switch {
 	case errors.Is(err, store.ErrConflict):

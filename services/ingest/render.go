@@ -33,6 +33,7 @@ func renderTimer(t *timer.Timer) api.Timer {
 		Topic: t.Topic, Key: t.EventKey, Request: renderRequest(t, kept), Window: optionalDuration(t.Window),
 		ExpireAfter: optionalDuration(t.ExpireAfter), ExpiresAt: expiresAt(t), OnDone: t.OnDone, OnDead: t.OnDead,
 		Pause: renderPause(t.Pause),
+		FlowKey: t.FlowKey,
 	}
 }
 
@@ -102,6 +103,7 @@ func renderNamespace(ns *store.Namespace, now timer.Millis) api.Namespace {
 			CallbackAuth:           renderAuth(&s.Auth),
 			EventTopics:            s.EventTopics.List(),
 			HostConcurrency:        s.HostConcurrency,
+			Flows:                  renderFlowLimits(s.Flows),
 			OnDone:                 s.OnDone,
 			OnDead:                 s.OnDead,
 			Quota: api.NamespaceQuota{

@@ -44,6 +44,7 @@ var routes = map[string]struct {
 	"namespaces/update":          {access.Admin, `{"name":"%s","settings":{"historyRetention":"2h"}}`},
 	"namespaces/delete":          {access.Admin, `{"name":"%s","dryRun":true}`},
 	"shards/list":                {access.Read, `{"namespace":"%s"}`},
+	"flows/list":                 {access.Read, `{"namespace":"%s"}`},
 	"keys/create":                {access.Admin, `{"name":"k","grants":[{"verbs":["read"],"namespaces":["*"]}]}`},
 	"keys/list":                  {access.Admin, `{}`},
 	"keys/rotate":                {access.Admin, `{"name":"k"}`},

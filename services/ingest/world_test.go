@@ -101,7 +101,7 @@ func (w *world) build(tune ...func(*ingest.Config)) {
 	w.t.Helper()
 	w.metrics = prometheus.NewRegistry()
 	cfg := ingest.Config{
-		Store: w.store, Positions: w.store, Directory: store.NewDirectory(w.store), Bus: w.member,
+		Store: w.store, Positions: w.store, Flows: w.store, Directory: store.NewDirectory(w.store), Bus: w.member,
 		Clock: w.clock, Revisions: timer.NewRevisions(w.clock, rand.New(rand.NewPCG(1, 2)).Uint64),
 		Source: "//test", Registerer: w.metrics, Logger: slog.New(slog.NewTextHandler(testWriter{w.t}, nil)),
 	}

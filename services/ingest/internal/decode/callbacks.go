@@ -220,7 +220,7 @@ func redact(err error) error {
 	field, _, _ := strings.Cut(invalid.Field, ".")
 	switch field {
 	case "name", "numShards", "preset", "ifVersion", "retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention",
-		"deadRetention", "keepPayload", "finalStatuses", "headers", "eventTopics", "hostConcurrency", "quota":
+		"deadRetention", "keepPayload", "finalStatuses", "headers", "eventTopics", "hostConcurrency", "quota", "flows":
 		return err
 	}
 	out := *invalid

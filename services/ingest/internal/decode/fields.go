@@ -25,6 +25,7 @@ type Fields struct {
 	window      optional[time.Duration]
 	expireAfter optional[time.Duration]
 	expiresAt   optional[timer.Millis]
+	flowKey     optional[string]
 	onDone      optional[string]
 	onDead      optional[string]
 }
@@ -50,7 +51,7 @@ func (o *optional[T]) to(def T) *T {
 var fieldNames = []string{
 	"executeAt", "executeIn", "deliver", "callbackUrl", "callbackTimeout", "callbackTimeoutSeconds",
 	"retryPolicy", "payload", "correlationId", "headers", "topic", "key", "request", "window", "expireAfter", "expiresAt",
-	"onDone", "onDead",
+	"flowKey", "onDone", "onDead",
 }
 
 const wantExecuteAt = "an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999"
@@ -90,6 +91,8 @@ func (f *Fields) read(name string, v value, nulls bool) (err error) {
 		f.expireAfter, err = maybe(name, v, readPositive)
 	case "expiresAt":
 		f.expiresAt, err = maybe(name, v, readInstant)
+	case "flowKey":
+		f.flowKey, err = maybe(name, v, readFlowKey)
 	case "onDone":
 		f.onDone, err = maybe(name, v, readURL)
 	case "onDead":
@@ -174,6 +177,7 @@ func (f *Fields) patch(id timer.UUID, received timer.Millis, defaults *store.Set
 		Headers:         f.headers.to(""),
 		Topic:           f.topic.to(""),
 		EventKey:        f.key.to(""),
+		FlowKey:         f.flowKey.to(""),
 		OnDone:          f.onDone.to(""),
 		OnDead:          f.onDead.to(""),
 	}

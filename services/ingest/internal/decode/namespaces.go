@@ -38,6 +38,7 @@ type SettingsFields struct {
 	auth          authFields
 	topics        optional[timer.TopicPatterns]
 	concurrency   optional[int]
+	flows         optional[timer.FlowLimits]
 	onDone        optional[string]
 	onDead        optional[string]
 	quota         quotaFields
@@ -55,7 +56,8 @@ var (
 	namespaceUpdateNames = []string{"name", "settings", "ifVersion", "numShards", "preset"} // the last two are refused with a reason
 	settingsNames        = []string{
 		"retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention", "deadRetention", "keepPayload",
-		"headers", "finalStatuses", "secrets", "tls", "callbackAuth", "eventTopics", "hostConcurrency", "quota", "onDone", "onDead",
+		"headers", "finalStatuses", "secrets", "tls", "callbackAuth", "eventTopics", "hostConcurrency", "quota", "flows",
+		"onDone", "onDead",
 	}
 )
 
@@ -263,6 +265,8 @@ func (f *SettingsFields) read(v value, nulls bool) error {
 			f.concurrency, err = maybe(name, v, readHostConcurrency)
 		case "quota":
 			err = f.quota.read(v)
+		case "flows":
+			f.flows, err = maybe(name, v, readFlowLimits)
 		case "onDone":
 			f.onDone, err = maybe(name, v, readURL)
 		case "onDead":
@@ -318,6 +322,7 @@ func (f *SettingsFields) Conflicts(present store.Settings, with *Encryption) ([]
 		{"eventTopics", wanted.EventTopics == present.EventTopics},
 		{"hostConcurrency", wanted.HostConcurrency == present.HostConcurrency},
 		{"quota", wanted.Quota == present.Quota},
+		{"flows", wanted.Flows == present.Flows},
 		{"onDone", wanted.OnDone == present.OnDone},
 		{"onDead", wanted.OnDead == present.OnDead},
 	} {
@@ -358,6 +363,9 @@ func (f *SettingsFields) Apply(s store.Settings, with *Encryption) (store.Settin
 	}
 	if limit := f.concurrency.to(def.HostConcurrency); limit != nil {
 		s.HostConcurrency = *limit
+	}
+	if flows := f.flows.to(""); flows != nil {
+		s.Flows = *flows
 	}
 	if u := f.onDone.to(""); u != nil {
 		s.OnDone = *u

@@ -1,0 +1,52 @@
+package ingest_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/timerbus/timerbus/pkg/store"
+)
+
+func TestAFlowKeyNeedsAPattern(t *testing.T) {
+	w := newWorld(t)
+	const create = `{"id":"a","executeIn":"1h","callbackUrl":"http://receiver.test/","flowKey":"tenant-1"}`
+	refused := func(path, body, want string) {
+		t.Helper()
+		if r := w.post(path, body).must(t, http.StatusBadRequest); !strings.Contains(r.text, want) {
+			t.Errorf("%s: %s, want %s in it", body, r.text, want)
+		}
+	}
+	refused("timers/create", create, `namespace \"default\" has no flows`)
+	w.post("namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"tenant-*","concurrency":2}]}}`).must(t, http.StatusOK)
+	w.post("timers/create", create).must(t, http.StatusOK)
+	refused("timers/create", strings.Replace(create, "tenant-1", "other", 1), "tenant-*")
+	refused("timers/update", `{"id":"a","flowKey":"other"}`, "tenant-*")
+	w.post("timers/update", `{"id":"a","flowKey":null}`).must(t, http.StatusOK)
+}
+
+func TestListFlows(t *testing.T) {
+	w := newWorld(t)
+	w.post("namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"k*","rate":{"count":60,"per":"1m"},"concurrency":9}]}}`).
+		must(t, http.StatusOK)
+	if got := w.post("flows/list", `{}`).must(t, http.StatusOK).text; !strings.Contains(got, `"flows":[]`) {
+		t.Errorf("%s, want no flows", got)
+	}
+	flows, _ := store.As[store.Flows](w.store)
+	for _, key := range []string{"k1", "k2", "other"} {
+		f := store.Flow{FlowKey: store.FlowKey{Namespace: "default", Key: key}, Version: 1}
+		f.State = `{"holders":[{"id":"a","until":9000000000000000000,"running":2,"waiting":3},{"id":"b","until":1,"running":7}]}`
+		if err := flows.SwapFlow(t.Context(), 0, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page := w.post("flows/list", `{"limit":2}`).must(t, http.StatusOK)
+	const want = `"flowKey":"k1","limit":{"concurrency":9,"pattern":"k*","rate":{"burst":1,"count":60,"per":"1m"}},"running":2,"waiting":3`
+	if !strings.Contains(page.text, want) || page.field("next") != "k2" {
+		t.Errorf("%s, want %s, and next k2", page.text, want)
+	}
+	page = w.post("flows/list", `{"after":"k2"}`).must(t, http.StatusOK)
+	if strings.Contains(page.text, `"limit"`) || !strings.Contains(page.text, `"flowKey":"other"`) {
+		t.Errorf("%s, want the flow without a limit", page.text)
+	}
+}
