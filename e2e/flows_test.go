@@ -1,0 +1,245 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timerbus/timerbus/pkg/client"
+)
+
+// flowReceiver records the callbacks of flows. A callback runs until it is answered or its connection is closed.
+type flowReceiver struct {
+	*httptest.Server
+
+	mu      sync.Mutex
+	begun   map[string][]time.Time // by flow key
+	running map[string]int
+	most    map[string]int
+	done    map[string]map[string]bool // the timers, by flow key
+	ended   map[string]time.Time       // when the last new timer was called
+	twice   int
+}
+
+// newFlowReceiver starts a receiver that answers after takes. The path of a callback is /<flow>/<timer>.
+func newFlowReceiver(t *testing.T, takes time.Duration) *flowReceiver {
+	t.Helper()
+	r := &flowReceiver{
+		begun: map[string][]time.Time{}, running: map[string]int{}, most: map[string]int{}, done: map[string]map[string]bool{},
+		ended: map[string]time.Time{},
+	}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		flow, id := path.Base(path.Dir(q.URL.Path)), path.Base(q.URL.Path)
+		r.mu.Lock()
+		now := time.Now()
+		r.begun[flow] = append(r.begun[flow], now)
+		r.running[flow]++
+		r.most[flow] = max(r.most[flow], r.running[flow])
+		if r.done[flow] == nil {
+			r.done[flow] = map[string]bool{}
+		}
+		if r.done[flow][id] {
+			r.twice++
+		} else {
+			r.done[flow][id] = true
+			r.ended[flow] = now
+		}
+		r.mu.Unlock()
+		pause(q.Context(), takes)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.running[flow]--
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+// window returns the largest number of callbacks that began in a window of a length.
+func (r *flowReceiver) window(flow string, per time.Duration) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	times := r.begun[flow]
+	slices.SortFunc(times, time.Time.Compare)
+	largest, from := 0, 0
+	for i, at := range times {
+		for at.Sub(times[from]) >= per {
+			from++
+		}
+		largest = max(largest, i-from+1)
+	}
+	return largest
+}
+
+func (r *flowReceiver) count(flow string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.done[flow])
+}
+
+const (
+	flowCount       = 60
+	flowPer         = 2 * time.Second
+	flowConcurrency = 4
+	flowTakes       = 500 * time.Millisecond
+	flowTimers      = 750 // of the flow with a rate: 25 s
+	flowCalls       = 180 // of the flow with a concurrency: 22.5 s
+	// flowTransit is by how much the times that callbacks need to get to the receiver may differ.
+	flowTransit = 100 * time.Millisecond
+)
+
+// saturate creates the timers of two flows, due together.
+func saturate(t *testing.T, w *world, r *flowReceiver) (due time.Time) {
+	t.Helper()
+	_, err := w.api.UpdateNamespace(t.Context(), client.UpdateNamespaceRequest{
+		Name: w.namespace, Settings: client.NamespaceSettingsInput{Flows: client.Set([]client.FlowLimit{
+			{Pattern: "rate", Rate: client.FlowRate{Count: flowCount, Per: flowPer.String()}},
+			{Pattern: "conc*", Concurrency: flowConcurrency},
+		})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	due = time.Now().Add(5 * time.Second)
+	var group sync.WaitGroup
+	for i := range flowTimers {
+		for flow, timers := range map[string]int{"rate": flowTimers, "concurrency": flowCalls} {
+			if i >= timers {
+				continue
+			}
+			group.Go(func() {
+				_, err := w.api.CreateTimer(t.Context(), client.CreateTimerRequest{
+					Namespace: w.namespace, ID: fmt.Sprint(flow, "-", i), ExecuteAt: client.At(due), FlowKey: flow,
+					CallbackURL: fmt.Sprintf("%s/%s/%d", r.URL, flow, i),
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		if i%32 == 31 {
+			group.Wait()
+		}
+	}
+	group.Wait()
+	return due
+}
+
+// awaitFlows waits until all timers were called, and checks the limits. outage is how long no process could deliver.
+func awaitFlows(t *testing.T, r *flowReceiver, due time.Time, outage time.Duration) {
+	t.Helper()
+	ctx := within(t, 2*time.Minute)
+	for (r.count("rate") < flowTimers || r.count("concurrency") < flowCalls) && ctx.Err() == nil {
+		pause(ctx, 100*time.Millisecond)
+	}
+	if got := r.window("rate", flowPer-flowTransit); got > flowCount {
+		t.Errorf("%d callbacks in a window of %v, want at most %d", got, flowPer-flowTransit, flowCount)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if got := r.most["concurrency"]; got > flowConcurrency {
+		t.Errorf("%d callbacks at the same time, want at most %d", got, flowConcurrency)
+	}
+	for flow, c := range map[string]struct {
+		timers int
+		needed time.Duration
+	}{
+		"rate":        {flowTimers, flowTimers * flowPer / flowCount},
+		"concurrency": {flowCalls, flowCalls * flowTakes / flowConcurrency},
+	} {
+		took := r.ended[flow].Sub(due) - outage
+		share := float64(c.needed) / float64(took)
+		t.Logf("%s: %d of %d timers in %v without an outage of %v: %.1f %% of the limit; %d callbacks", flow, len(r.done[flow]), c.timers,
+			took, outage, 100*share, len(r.begun[flow]))
+		if len(r.done[flow]) < c.timers {
+			t.Errorf("%s: %d of %d timers were called", flow, len(r.done[flow]), c.timers)
+		}
+		if share < 0.9 {
+			t.Errorf("%s: %.1f %% of the limit, want at least 90 %%", flow, 100*share)
+		}
+	}
+	t.Logf("%d callbacks repeated", r.twice)
+}
+
+// TestI21_FlowLimitsHoldUnderKills kills one of two dispatchers while two flows are saturated.
+func TestI21_FlowLimitsHoldUnderKills(t *testing.T) {
+	c := startCluster(t, 1, 1, 2)
+	r := newFlowReceiver(t, flowTakes)
+	due := saturate(t, c.world, r)
+	pause(t.Context(), time.Until(due.Add(8*time.Second)))
+	flows, err := c.api.ListFlows(t.Context(), client.ListFlowsRequest{Namespace: c.namespace})
+	if err != nil || len(flows.Flows) != 2 {
+		t.Fatalf("flows %+v, %v, want two", flows, err)
+	}
+	f := flows.Flows[1]
+	if f.FlowKey != "rate" || f.Dispatchers != 2 || f.Backlog < 50 || f.Backlog > flowTimers || f.Limit.Rate.Count != flowCount {
+		t.Errorf("flow %+v", f)
+	}
+	killed := c.member("dispatcher-1")
+	if err := killed.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	pause(t.Context(), 3*time.Second)
+	if err := killed.Launch(); err != nil {
+		t.Fatal(err)
+	}
+	awaitFlows(t, r, due, 0)
+}
+
+// TestI21_FlowLimitsHoldUnderKillsOfTheEmbeddedService kills the only process.
+func TestI21_FlowLimitsHoldUnderKillsOfTheEmbeddedService(t *testing.T) {
+	w := startOwn(t)
+	r := newFlowReceiver(t, flowTakes)
+	due := saturate(t, w, r)
+	pause(t.Context(), time.Until(due.Add(8*time.Second)))
+	if err := w.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	killed := time.Now()
+	if err := w.Start(within(t, patience)); err != nil {
+		t.Fatal(err)
+	}
+	// The permits of the killed process return after 4 s.
+	awaitFlows(t, r, due, time.Since(killed)+4*time.Second)
+}
+
+func TestFlowKeysThatNoPatternMatchesAreRefused(t *testing.T) {
+	w := startOwn(t)
+	create := `{"id":"a","executeIn":"1h","callbackUrl":"http://127.0.0.1:1/","flowKey":"tenant-1"}`
+	for _, c := range []struct{ path, body, want string }{
+		{"timers/create", create, `namespace \"default\" has no flows`},
+		{"namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"x","rate":{"count":0,"per":"1s"}}]}}`, "flows.rate.count"},
+		{"namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"x","rate":{"count":1,"per":"10ms"}}]}}`, `\"1s\" to \"24h\"`},
+		{
+			"namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"x","rate":{"count":2,"per":"1s","burst":3}}]}}`,
+			"flows.rate.burst",
+		},
+		{"namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"x"}]}}`, "a rate, a concurrency, or both"},
+		{"namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"x","concurrency":0}]}}`, "flows.concurrency"},
+		{"namespaces/update", `{"name":"default","settings":{"flows":[{"rate":{"count":2,"per":"1s"}}]}}`, "flows.pattern"},
+		{"namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"x","limit":1}]}}`, "limit"},
+		{"namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"tenant-*","concurrency":2}]}}`, ""},
+		{"timers/create", `{"id":"b","executeIn":"1h","callbackUrl":"http://127.0.0.1:1/","flowKey":"other"}`, "tenant-*"},
+		{"timers/create", create, ""},
+		{"timers/update", `{"id":"a","flowKey":"other"}`, "tenant-*"},
+		{"timers/update", `{"id":"a","flowKey":""}`, "1 to 255 bytes"},
+		{"timers/update", `{"id":"a","flowKey":null}`, ""},
+	} {
+		wantStatus := http.StatusOK
+		if c.want != "" {
+			wantStatus = http.StatusBadRequest
+		}
+		got := w.post(t, c.path, c.body)
+		if got.status != wantStatus || c.want != "" && !strings.Contains(got.body, c.want) {
+			t.Errorf("%s %s: %d %s, want %d and %q", c.path, c.body, got.status, got.body, wantStatus, c.want)
+		}
+	}
+	if timer := w.reaches(t, "a", func(*client.Timer) bool { return true }); timer.FlowKey != "" {
+		t.Errorf("the timer has the flow key %q", timer.FlowKey)
+	}
+}
