@@ -33,18 +33,27 @@ const (
 	maxTail = 366 * 24 * time.Hour
 )
 
-// Tolerance is how long after its time a slot may be used.
+// Tolerance is how long after its time a slot may be used, if the clock of the dispatcher is good enough.
 func Tolerance(r timer.FlowRate) time.Duration { return min(r.Per/20, time.Second) }
 
-// Interval is the time between two slots. Each slot is used at most Tolerance late, so that in any window of length Per at most
-// Count + Burst − 1 slots are used.
-func Interval(r timer.FlowRate) time.Duration {
+// Interval is the time between two slots, if the clocks of the dispatchers are good enough. Each slot is used at most Tolerance
+// late, so that in any window of length Per at most Count + Burst − 1 slots are used.
+func Interval(r timer.FlowRate) time.Duration { return interval(r, 0) }
+
+// interval is the time between two slots that are used at most Tolerance and slack late.
+func interval(r timer.FlowRate, slack time.Duration) time.Duration {
 	count := time.Duration(r.Count)
-	return (r.Per + Tolerance(r) + count - 1) / count
+	return (r.Per + Tolerance(r) + slack + count - 1) / count
 }
 
 // early is how long before its time a slot may be used, which is what allows a burst.
 func early(r timer.FlowRate) time.Duration { return time.Duration(r.Burst-1) * Interval(r) }
+
+// slackFor is how much longer than Tolerance a slot may be used by a dispatcher whose clock has this error. The dispatcher does not
+// use the first and the last part of a slot, each as long as the error, so that at least half of the tolerance remains.
+func slackFor(r timer.FlowRate, clockError time.Duration) time.Duration {
+	return max(2*clockError-Tolerance(r)/2, 0)
+}
 
 // Slot is the right to begin one delivery from From until Until. It is lost if it is not used.
 type Slot struct{ From, Until Instant }
@@ -53,6 +62,11 @@ type Slot struct{ From, Until Instant }
 type State struct {
 	// NextAt is the time of the next slot.
 	NextAt Instant `json:"next,omitempty"`
+	// Slack is the largest slack of the slots that were leased since SlackAt, and SlackBefore that of the slots before them. Slots
+	// are further apart while a window can contain slots with this slack.
+	Slack       time.Duration `json:"slack,omitempty"`
+	SlackBefore time.Duration `json:"slackBefore,omitempty"`
+	SlackAt     Instant       `json:"slackAt,omitempty"`
 	// TailAt is when the next timer that is postponed for the first time has its turn. It is an estimate.
 	TailAt Instant `json:"tail,omitempty"`
 	// Holders are the dispatchers that hold or want slots or permits, ordered by ID.
@@ -84,7 +98,7 @@ func Parse(text string) (State, error) {
 
 // String returns the text in which a state is stored; empty for the zero state.
 func (s *State) String() string {
-	if s.NextAt == 0 && s.TailAt == 0 && len(s.Holders) == 0 {
+	if s.NextAt == 0 && s.TailAt == 0 && len(s.Holders) == 0 && s.slack() == 0 {
 		return ""
 	}
 	text, err := json.Marshal(s)
@@ -98,8 +112,9 @@ func (s *State) String() string {
 type Request struct {
 	// ID identifies the dispatcher.
 	ID string
-	// Slots is how many more slots it can use.
-	Slots int
+	// Slots is how many more slots it can use. ClockError is the largest error of its clock.
+	Slots      int
+	ClockError time.Duration
 	// Running deliveries hold permits that have not expired. Waiting ones want permits.
 	Running, Waiting int
 	// Held is the number of permits that the dispatcher may use until it has the answer: at least Running, and at most what it has
@@ -132,7 +147,7 @@ func (s *State) Lease(now Instant, limit *timer.FlowLimit, r *Request) Grant {
 	s.clean(now, limit)
 	var g Grant
 	if limit.Rate.Count > 0 {
-		g.Slots = s.leaseSlots(now, limit.Rate, r.Slots)
+		g.Slots = s.leaseSlots(now, limit.Rate, r)
 		g.NextSlot = s.NextAt.Add(-early(limit.Rate))
 	}
 	me := Holder{ID: r.ID, Until: now.Add(PermitsFor), Running: r.Running, Waiting: r.Waiting}
@@ -150,10 +165,31 @@ func (s *State) Lease(now Instant, limit *timer.FlowLimit, r *Request) Grant {
 		s.TailAt = min(max(max(s.TailAt, now).Add(n*min(r.Every, maxTail/n)), r.TailAt), now.Add(maxTail))
 	}
 	g.TailAt, g.Sharers = s.TailAt, max(len(s.Holders), 1)
-	if len(s.Holders) == 0 && s.NextAt <= now && s.TailAt <= now {
+	if len(s.Holders) == 0 && s.NextAt <= now && s.TailAt <= now && s.slack() == 0 {
 		*s = State{}
 	}
 	return g
+}
+
+// slack returns the slack that the slots of a window may have.
+func (s *State) slack() time.Duration { return max(s.Slack, s.SlackBefore) }
+
+// cleanSlack forgets the slack of slots that are older than a period. A slot that is leased at a time t has a time before
+// t + Horizon + early, and must not be used in a window with the Count + Burst slots that follow it.
+func (s *State) cleanSlack(now Instant, rate timer.FlowRate) {
+	if s.slack() == 0 {
+		s.SlackAt = 0
+		return
+	}
+	lasts := Horizon + rate.Per + Tolerance(rate) + s.slack() + 2*early(rate)
+	switch age := now.Sub(s.SlackAt); {
+	case age >= 2*lasts:
+		s.Slack, s.SlackBefore, s.SlackAt = 0, 0, 0
+	case age >= lasts:
+		s.Slack, s.SlackBefore, s.SlackAt = 0, s.Slack, now
+	case age < 0: // a wrong clock wrote it
+		s.SlackAt = now
+	}
 }
 
 // clean removes the holders whose leases have ended, and corrects times that a wrong clock, or another limit, has written.
@@ -164,24 +200,32 @@ func (s *State) clean(now Instant, limit *timer.FlowLimit) {
 	}
 	s.TailAt = min(s.TailAt, now.Add(maxTail))
 	if limit.Rate.Count == 0 {
-		s.NextAt = 0
+		s.NextAt, s.Slack, s.SlackBefore, s.SlackAt = 0, 0, 0, 0
 		return
 	}
-	latest := now.Add(Horizon + early(limit.Rate) + Interval(limit.Rate) + clockMargin)
+	s.cleanSlack(now, limit.Rate)
+	latest := now.Add(Horizon + early(limit.Rate) + interval(limit.Rate, s.slack()) + clockMargin)
 	s.NextAt = min(s.NextAt, latest)
 }
 
-// leaseSlots leases the slots that may be used within the horizon, most at the most.
-func (s *State) leaseSlots(now Instant, rate timer.FlowRate, most int) []Slot {
-	every, early, tolerance := Interval(rate), early(rate), Tolerance(rate)
+// leaseSlots leases the slots that may be used within the horizon, at most as many as r asks for.
+func (s *State) leaseSlots(now Instant, rate timer.FlowRate, r *Request) []Slot {
+	slack := slackFor(rate, r.ClockError)
+	every, early, late := interval(rate, max(slack, s.slack())), early(rate), Tolerance(rate)+slack
 	var slots []Slot
-	for next := max(s.NextAt, now); len(slots) < most; next = next.Add(every) {
+	for next := max(s.NextAt, now); len(slots) < r.Slots; next = next.Add(every) {
 		from := max(next.Add(-early), now)
 		if from > now.Add(Horizon) {
 			break
 		}
-		slots = append(slots, Slot{from, from.Add(tolerance)})
+		slots = append(slots, Slot{from, next.Add(late)})
 		s.NextAt = next.Add(every)
+	}
+	if len(slots) > 0 && slack > s.Slack {
+		if s.slack() == 0 {
+			s.SlackAt = now
+		}
+		s.Slack = slack
 	}
 	return slots
 }

@@ -42,13 +42,17 @@ func TestI21_NoWindowHasMoreSlotsThanTheRate(t *testing.T) {
 		for range 400 {
 			now = now.Add(time.Duration(random.Int64N(int64(limit.Rate.Per) / 8)))
 			id := strconv.Itoa(random.IntN(4))
-			g := s.Lease(now, limit, &Request{ID: id, Slots: random.IntN(2 * limit.Rate.Count), Waiting: random.IntN(3)})
+			r := Request{ID: id, Slots: random.IntN(2 * limit.Rate.Count), Waiting: random.IntN(3)}
+			if random.IntN(3) == 0 {
+				r.ClockError = time.Duration(random.Int64N(int64(125 * time.Millisecond)))
+			}
+			g := s.Lease(now, limit, &r)
 			if random.IntN(8) == 0 {
 				continue // it dies, or uses no slot
 			}
 			for _, slot := range g.Slots {
-				if slot.From < now || slot.Until.Sub(slot.From) > Tolerance(limit.Rate) {
-					t.Fatalf("seed %d: slot %v to %v leased at %v", seed, slot.From, slot.Until, now)
+				if slot.From < now || slot.Until.Sub(slot.From)-2*r.ClockError < Tolerance(limit.Rate)/2 {
+					t.Fatalf("seed %d: slot %v to %v leased at %v with %+v", seed, slot.From, slot.Until, now, r)
 				}
 				used = append(used, slot.From.Add(time.Duration(random.Int64N(int64(slot.Until.Sub(slot.From))))))
 			}
@@ -84,6 +88,27 @@ func TestSaturatedRateUsesNinetyFivePercent(t *testing.T) {
 		if share := float64(used) / float64(periods*limit.Rate.Count); share < 0.95 {
 			t.Errorf("%+v: %.3f of the slots", limit.Rate, share)
 		}
+	}
+}
+
+// TestSlackIsForgotten: slots are further apart only while slots of a dispatcher with a bad clock may be in the same window.
+func TestSlackIsForgotten(t *testing.T) {
+	limit := rateOf(10, time.Second, 1)
+	var s State
+	lease := func(at Instant, clockError time.Duration) []Slot {
+		return s.Lease(at, limit, &Request{ID: "a", Slots: 20, Waiting: 20, ClockError: clockError}).Slots
+	}
+	distance := func(slots []Slot) time.Duration { return slots[1].From.Sub(slots[0].From) }
+	if got, want := distance(lease(start, 50*time.Millisecond)), interval(limit.Rate, 75*time.Millisecond); got != want {
+		t.Errorf("slots are %v apart, want %v", got, want)
+	}
+	if got, want := distance(lease(start.Add(1500*time.Millisecond), 0)), interval(limit.Rate, 75*time.Millisecond); got != want {
+		t.Errorf("later slots are %v apart, want %v", got, want)
+	}
+	s = restored(t, s)
+	lease(start.Add(4*time.Second), 0)
+	if got, want := distance(lease(start.Add(10*time.Second), 0)), Interval(limit.Rate); got != want {
+		t.Errorf("slots are %v apart 10 s later, want %v", got, want)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"go.opentelemetry.io/otel/trace"
 
@@ -27,6 +28,8 @@ type attemptResult struct {
 	// postpone: no attempt is used. No callback was made, and the bus confirmed no event, unless complete could not read the
 	// settings of the namespace.
 	postpone bool
+	// postponeFor replaces the usual time of a postponement, unless it is 0.
+	postponeFor time.Duration
 	// persistent: the cause of the postponement may last, and may affect all timers of a namespace.
 	persistent bool
 	// host is the result for the circuit of the host.
@@ -103,13 +106,13 @@ func (s *Service) call(d *delivery, profile *callback.Profile) (attemptResult, e
 	answer, result, err := s.callOnce(d, profile, d.startedAt)
 	if err == nil && answer.Status == http.StatusUnauthorized && d.token != "" {
 		// The receiver has refused the request, and so has not processed it.
-		if at, ok := s.renewToken(d, profile); ok {
+		if at, ok := s.renewToken(d, profile); ok && s.mayBegin(d, true) {
 			answer, result, err = s.callOnce(d, profile, at)
 		} else {
 			result.Verdict = s.classify(d, answer) // the delay of the retry begins after the request of a token
 		}
 	}
-	if err != nil {
+	if err != nil || result.postpone {
 		return result, err
 	}
 	switch {
@@ -126,13 +129,24 @@ func (s *Service) callOnce(d *delivery, profile *callback.Profile, at timer.Mill
 	traced, span := s.config.Tracer.Child(d.traced, trace.SpanKindClient, "callback")
 	ctx, cancel := context.WithTimeout(traced, d.row.CallbackTimeout)
 	defer cancel()
+	confirm := func() bool { return s.mayBegin(d, false) }
+	if !confirm() {
+		tracing.End(span, errFlowEnded.Error())
+		return Answer{Err: callback.ErrNotConfirmed}, postponedByFlow(errFlowEnded), nil
+	}
 	began := s.stopwatch.Elapsed()
 	answer := s.config.Caller.Call(ctx, Request{
 		Timer: &d.row, At: at, Profile: profile, Authorization: d.authorization, Trace: tracing.Of(traced, event.Trace{}),
+		Confirm: confirm,
 	})
-	if answer.Err != nil && context.Cause(d.life) == errPermitsEnded { //nolint:errorlint // it is not wrapped
+	switch {
+	case answer.Err == nil:
+	case errors.Is(answer.Err, callback.ErrNotConfirmed):
+		tracing.End(span, errFlowEnded.Error())
+		return answer, postponedByFlow(errFlowEnded), nil
+	case context.Cause(d.life) == errPermitsEnded: //nolint:errorlint // it is not wrapped
 		tracing.End(span, errPermitsEnded.Error())
-		return answer, attemptResult{postpone: true, host: admission.Untried, Verdict: callback.Verdict{Reason: errPermitsEnded.Error()}}, nil
+		return answer, postponedByFlow(errPermitsEnded), nil
 	}
 	if answer.Err != nil && s.life.Err() != nil {
 		tracing.End(span, errStopped.Error())
@@ -177,6 +191,9 @@ func (s *Service) fire(d *delivery) (attemptResult, error) {
 	if d.row.Topic != "" {
 		return s.fireToUserTopic(d, m)
 	}
+	if !s.mayBegin(d, false) {
+		return postponedByFlow(errFlowEnded), nil
+	}
 	job := send(s.fired, m)
 	<-job.done
 	switch {
@@ -198,6 +215,9 @@ func (s *Service) callAndFire(d *delivery, profile *callback.Profile) (attemptRe
 	}
 	if d.row.Topic != "" {
 		return s.callAndFireToUserTopic(d, profile, m)
+	}
+	if !s.mayBegin(d, false) {
+		return postponedByFlow(errFlowEnded), nil
 	}
 	job := send(s.fired, m)
 	result, err := s.call(d, profile)
@@ -276,6 +296,9 @@ func notAllowed(ns *store.Namespace, topic string) string {
 
 // fireToUserTopic publishes the fired event to the timer's topic.
 func (s *Service) fireToUserTopic(d *delivery, m bus.Message) (attemptResult, error) {
+	if !s.mayBegin(d, false) {
+		return postponedByFlow(errFlowEnded), nil
+	}
 	err := s.publishToUserTopic(d, m)
 	if err != nil && s.isStopping(err) {
 		return attemptResult{}, err
@@ -290,6 +313,9 @@ func (s *Service) fireToUserTopic(d *delivery, m bus.Message) (attemptResult, er
 // both succeed, so that a successful callback does not hide a failed publish. If both fail, the result is that of the
 // callback.
 func (s *Service) callAndFireToUserTopic(d *delivery, profile *callback.Profile, m bus.Message) (attemptResult, error) {
+	if !s.mayBegin(d, false) {
+		return postponedByFlow(errFlowEnded), nil
+	}
 	published := make(chan error, 1)
 	go func() { published <- s.publishToUserTopic(d, m) }()
 	result, err := s.call(d, profile)

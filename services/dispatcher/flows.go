@@ -20,8 +20,8 @@ const (
 	flowTimeout = time.Second
 	// flowTries bounds the tries of a request if other dispatchers change the state of the flow meanwhile.
 	flowTries = 8
-	// permitsCheckEvery is how often the dispatcher looks for permits that have ended.
-	permitsCheckEvery = 100 * time.Millisecond
+	// flowAgain is how far a delivery is postponed whose slot or permit ended before its request was sent.
+	flowAgain = time.Second
 	// flowPause is the shortest time between two passes of runFlows, which look at all flows in use.
 	flowPause = 5 * time.Millisecond
 )
@@ -77,33 +77,84 @@ func (s *Service) flowNamespace(d *delivery) (*store.Namespace, error) {
 	return ns, err
 }
 
-// runFlows requests slots and permits of flows, and cancels calls whose permits have ended.
+// errFlowEnded is the reason why a delivery whose slot or permit has ended before its request was sent is postponed.
+var errFlowEnded = errors.New("the slot or the permit of the flow ended before the request could be sent")
+
+// mayBegin reports whether the request of a delivery may be sent now, as far as its flow is concerned. It is called directly before
+// the request is sent. repeated: the request was sent before, so it needs another slot.
+func (s *Service) mayBegin(d *delivery, repeated bool) (ok bool) {
+	if d.row.FlowKey == "" || s.config.Flows == nil {
+		return true
+	}
+	now, certain := s.config.StoreClock.Certain(s.config.Clock)
+	if !certain {
+		return false
+	}
+	inaccuracy, _ := s.config.StoreClock.Doubt()
+	at := admission.Time{Now: now, Error: inaccuracy, Elapsed: s.stopwatch.Elapsed()}
+	s.intake.step(func(q *admission.Queue) {
+		if repeated {
+			ok = q.RepeatFlow(&d.ticket, &at)
+		} else {
+			ok = q.ConfirmFlow(&d.ticket, &at)
+		}
+	})
+	if !ok {
+		s.metrics.flowLate.Inc()
+	}
+	return ok
+}
+
+// postponedByFlow is the result of an attempt that did not begin.
+func postponedByFlow(why error) attemptResult {
+	return attemptResult{postpone: true, postponeFor: flowAgain, host: admission.Untried, Verdict: callback.Verdict{Reason: why.Error()}}
+}
+
+// runFlows requests slots and permits of flows.
 func (s *Service) runFlows(ctx context.Context) {
 	for {
 		if !s.config.StoreClock.AwaitTrust(ctx) {
 			return
 		}
 		var due []admission.FlowRequest
-		var cut []*admission.Ticket
 		var wait time.Duration
-		at := admission.Time{Now: s.config.Clock(), Elapsed: s.stopwatch.Elapsed()}
-		s.intake.step(func(q *admission.Queue) {
-			due, wait = q.FlowRequests(&at)
-			cut = q.WithoutPermits(at.Elapsed)
-			for _, t := range cut {
-				deliveryOf(t).cut(errPermitsEnded)
-			}
-			if q.Flows().Known > 0 && (wait == 0 || wait > permitsCheckEvery) {
-				wait = permitsCheckEvery
-			}
-		})
+		inaccuracy, _ := s.config.StoreClock.Doubt()
+		at := admission.Time{Now: s.config.Clock(), Error: inaccuracy, Elapsed: s.stopwatch.Elapsed()}
+		s.intake.step(func(q *admission.Queue) { due, wait = q.FlowRequests(&at) })
 		for i := range due {
 			s.work.Go(func() { s.requestFromStore(&due[i]) })
 		}
-		s.metrics.flowCut.Add(float64(len(cut)))
 		fires, stop := timerAfter(wait)
 		select {
 		case <-s.intake.flows:
+		case <-fires:
+		case <-ctx.Done():
+			stop()
+			return
+		}
+		stop()
+		if !timer.Sleep(ctx, flowPause) {
+			return
+		}
+	}
+}
+
+// runPermits cancels calls whose permits have ended. It does not depend on the store or its clock.
+func (s *Service) runPermits(ctx context.Context) {
+	for {
+		var cut []*admission.Ticket
+		var wait time.Duration
+		elapsed := s.stopwatch.Elapsed()
+		s.intake.step(func(q *admission.Queue) {
+			cut, wait = q.WithoutPermits(elapsed)
+			for _, t := range cut {
+				deliveryOf(t).cut(errPermitsEnded)
+			}
+		})
+		s.metrics.flowCut.Add(float64(len(cut)))
+		fires, stop := timerAfter(wait)
+		select {
+		case <-s.intake.permits:
 		case <-fires:
 		case <-ctx.Done():
 			stop()
@@ -138,7 +189,7 @@ func (s *Service) requestFromStore(r *admission.FlowRequest) {
 		if err != nil {
 			q.FlowFailed(r)
 		} else {
-			q.FlowGranted(r, &grant, known, began)
+			q.FlowGranted(r, &grant, known, began, s.stopwatch.Elapsed())
 		}
 	})
 }

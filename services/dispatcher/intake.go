@@ -19,8 +19,8 @@ import (
 type intake struct {
 	// wake has a token if Decide may return another decision, aging if the first delivery was added to the aging list.
 	wake, aging chan struct{}
-	// flows has a token if a request for a flow may be due.
-	flows chan struct{}
+	// flows has a token if a request for a flow may be due, and permits if permits of flows may end earlier.
+	flows, permits chan struct{}
 	// idle is closed when the queue is closed and no delivery holds room.
 	idle chan struct{}
 
@@ -31,7 +31,8 @@ type intake struct {
 
 func newIntake(limits *admission.Limits) *intake {
 	return &intake{
-		wake: make(chan struct{}, 1), aging: make(chan struct{}, 1), flows: make(chan struct{}, 1), idle: make(chan struct{}), queue: admission.New(limits),
+		wake: make(chan struct{}, 1), aging: make(chan struct{}, 1), flows: make(chan struct{}, 1), permits: make(chan struct{}, 1),
+		idle: make(chan struct{}), queue: admission.New(limits),
 	}
 }
 
@@ -45,6 +46,7 @@ func (i *intake) step(do func(q *admission.Queue)) {
 		signal(i.wake)
 		if i.queue.Flows().Known > 0 {
 			signal(i.flows)
+			signal(i.permits)
 		}
 	}
 	if watched == 0 && i.queue.AgingLen() > 0 {

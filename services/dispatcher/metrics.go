@@ -33,6 +33,7 @@ type metrics struct {
 	tokens        *prometheus.CounterVec
 	flowRequests  *prometheus.CounterVec
 	flowCut       prometheus.Counter
+	flowLate      prometheus.Counter
 }
 
 func newMetrics(registerer prometheus.Registerer, namespaces int, hosts func() admission.HostCounts, flows func() admission.FlowCounts) *metrics {
@@ -78,6 +79,8 @@ func newMetrics(registerer prometheus.Registerer, namespaces int, hosts func() a
 			"Requests of tokens for callbacks, by result (issued, refused, unavailable).", "result"),
 		flowRequests: counters("flow_requests_total",
 			"Requests to the store for slots and permits of flows, by result (granted, failed).", "result"),
+		flowLate: counter("flow_late_total",
+			"Deliveries postponed because their slot or permit of a flow ended before the request could be sent."),
 		flowCut: counter("flow_calls_cut_total", "Callbacks canceled because permits of their flow could not be renewed."),
 	}
 	for state, count := range map[string]func(admission.FlowCounts) int{
@@ -100,6 +103,6 @@ func newMetrics(registerer prometheus.Registerer, namespaces int, hosts func() a
 	}
 	registerer.MustRegister(m.fires, m.inFlight, m.retries, m.dead, m.parked, m.postponed,
 		m.duplicates, m.stale, m.malformed, m.unknown, m.early, m.quarantined, m.leases, m.failures, m.hintsLost, m.purged,
-		m.followUps, m.hostRefused, m.circuits, m.policyRefused, m.hostWaited, m.rowsRead, m.tokens, m.flowRequests, m.flowCut)
+		m.followUps, m.hostRefused, m.circuits, m.policyRefused, m.hostWaited, m.rowsRead, m.tokens, m.flowRequests, m.flowCut, m.flowLate)
 	return m
 }

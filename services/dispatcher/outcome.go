@@ -110,6 +110,9 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 			// The postponement grows with the time since executeAt, as it does while a host's circuit is open.
 			by = s.spread(max(s.config.PostponeFor, min(now.Sub(d.row.ExecuteAt), s.config.MaxPostpone)))
 		}
+		if r.postponeFor > 0 {
+			by = s.jitter(r.postponeFor)
+		}
 		f.NextAt = now.Add(by)
 	case r.Kind == callback.Done:
 		f.Kind, f.If = store.FinishDone, generation

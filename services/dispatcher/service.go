@@ -100,6 +100,7 @@ func (s *Service) Run(ctx context.Context) error {
 	loops.Go(func() { s.runAging(drained) })
 	if s.config.Flows != nil {
 		loops.Go(func() { s.runFlows(drained) })
+		loops.Go(func() { s.runPermits(drained) })
 	}
 	loops.Go(func() {
 		<-intake.Done()

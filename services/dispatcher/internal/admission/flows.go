@@ -36,7 +36,7 @@ type flowState struct {
 	permits    int                  // leased until permitsEnd; during a request only those that its answer cannot take away
 	share      int                  // how many to hold at the next request
 	permitsEnd time.Duration        // by the time of the process
-	running    map[*Ticket]struct{} // deliveries that hold permits or have used slots
+	running    map[*Ticket]struct{} // deliveries that hold permits or have used slots, also those whose permits have ended
 	waiting    []*Ticket            // ordered by planned time
 	released   int                  // tickets that wait for the row check, because their turn has come
 	nextSlot   flow.Instant
@@ -107,16 +107,11 @@ func (l *flows) flowOf(key store.FlowKey, text timer.FlowLimits) *flowState {
 	return f
 }
 
-// certain is how much of the clock's error is considered: slots of short periods could not be used otherwise.
-func (f *flowState) certain(t *Time) time.Duration {
-	return min(t.Error+clockGrain, flow.Tolerance(f.limit.Rate)/4)
-}
-
 // usable returns how many more deliveries may begin now.
 func (f *flowState) usable(t *Time) int {
 	free := maxWaiting
 	if f.limit.Rate.Count > 0 {
-		now, within := flow.At(t.Now), f.certain(t)
+		now, within := flow.At(t.Now), t.Error+clockGrain
 		f.slots = slices.DeleteFunc(f.slots, func(s flow.Slot) bool { return now.Add(within) > s.Until })
 		free = 0
 		for free < len(f.slots) && now.Add(-within) >= f.slots[free].From {
@@ -124,12 +119,37 @@ func (f *flowState) usable(t *Time) int {
 		}
 	}
 	if f.limit.Concurrency > 0 {
-		if t.Elapsed >= f.permitsEnd {
-			return 0
-		}
+		f.endPermits(t.Elapsed)
 		free = min(free, f.permits-len(f.running))
 	}
 	return max(free, 0)
+}
+
+// endPermits ends the permits whose lease has ended. Another dispatcher may lease them soon, so their deliveries never get them
+// back.
+func (f *flowState) endPermits(elapsed time.Duration) {
+	if f.limit.Concurrency == 0 || elapsed < f.permitsEnd {
+		return
+	}
+	f.permits = 0
+	f.takePermits()
+}
+
+// takePermits takes the permits of all deliveries. Those that began before the flow had a concurrency need none.
+func (f *flowState) takePermits() {
+	for t := range f.running {
+		t.withoutPermit = t.needsPermit
+	}
+}
+
+// holders returns how many deliveries hold permits.
+func (f *flowState) holders() (n int) {
+	for t := range f.running {
+		if t.needsPermit && !t.withoutPermit {
+			n++
+		}
+	}
+	return n
 }
 
 // take gives a ticket a slot and a permit. A ticket whose turn has not come gets them only if no earlier one needs them. last: the ticket cannot
@@ -145,12 +165,46 @@ func (f *flowState) take(t *Ticket, at *Time, last bool) bool {
 	if f.usable(at) <= others {
 		return false
 	}
-	if f.limit.Rate.Count > 0 {
-		f.slots = f.slots[1:]
-	}
+	f.takeSlot(t)
 	f.running[t] = struct{}{}
-	t.flow = f
+	t.flow, t.needsPermit, t.withoutPermit = f, f.limit.Concurrency > 0, false
 	return true
+}
+
+func (f *flowState) takeSlot(t *Ticket) {
+	t.slot = flow.Slot{}
+	if f.limit.Rate.Count > 0 {
+		t.slot, f.slots = f.slots[0], f.slots[1:]
+	}
+}
+
+// ConfirmFlow reports whether a delivery may send its request now, as far as its flow is concerned. It is called directly before the
+// request is sent, because time has passed since the delivery got its slot and its permit. If its slot has ended meanwhile, it gets
+// another one that can be used now.
+func (q *Queue) ConfirmFlow(t *Ticket, at *Time) bool {
+	f := t.flow
+	if f == nil {
+		return true
+	}
+	f.endPermits(at.Elapsed)
+	if t.withoutPermit {
+		return false
+	}
+	if f.limit.Rate.Count == 0 || t.slot.Until != 0 && flow.At(at.Now).Add(at.Error+clockGrain) <= t.slot.Until {
+		return true
+	}
+	f.usable(at) // removes the slots that have expired
+	if len(f.slots) == 0 || f.slots[0].From > flow.At(at.Now).Add(-at.Error-clockGrain) {
+		return false
+	}
+	f.takeSlot(t)
+	return true
+}
+
+// RepeatFlow takes another slot for a delivery that has used its slot and repeats its request.
+func (q *Queue) RepeatFlow(t *Ticket, at *Time) bool {
+	t.slot = flow.Slot{}
+	return q.ConfirmFlow(t, at)
 }
 
 // FlowAnswer is the answer to RequestFlow: the delivery may begin (OK), must be postponed by Delay, or waits.
@@ -257,7 +311,7 @@ func (q *Queue) releaseFlows(at *Time, refuse func(*Ticket, PermitAnswer)) (wait
 func (f *flowState) untilUsable(at *Time) time.Duration {
 	const longest = 100 * time.Millisecond
 	for _, s := range f.slots {
-		if until := s.From.Sub(flow.At(at.Now)) + f.certain(at); until > 0 {
+		if until := s.From.Sub(flow.At(at.Now)) + at.Error + clockGrain; until > 0 {
 			return max(min(until, longest), clockGrain)
 		}
 	}
@@ -353,13 +407,11 @@ func (q *Queue) FlowRequests(at *Time) (due []FlowRequest, wait time.Duration) {
 		default:
 			f.requesting, f.requestedAt = true, max(at.Elapsed, 1)
 			r := FlowRequest{Key: f.key, Limit: f.limit}
+			f.usable(at) // removes the slots and permits that have ended
 			r.Running, r.Waiting = len(f.running), len(f.waiting)+f.released
-			if at.Elapsed < f.permitsEnd {
-				f.permits = min(f.permits, max(r.Running, min(f.share, r.Running+r.Waiting)))
-				r.Held = f.permits
-			}
-			f.usable(at) // removes the slots that have expired
-			r.Slots = max(r.Waiting-len(f.slots), 0)
+			f.permits = min(f.permits, max(f.holders(), min(f.share, r.Running+r.Waiting)))
+			r.Held = f.permits
+			r.Slots, r.ClockError = max(r.Waiting-len(f.slots), 0), at.Error+clockGrain
 			r.Postponed, r.Every, r.TailAt = f.postponed, f.every(q.flows.clock.total), f.tail
 			f.postponed = 0
 			due = append(due, r)
@@ -395,12 +447,14 @@ func (f *flowState) requestIn(at *Time) time.Duration {
 	}
 }
 
-// FlowGranted records the answer to a request that began at. known is false if the store has no state of the flow any more.
-func (q *Queue) FlowGranted(r *FlowRequest, g *flow.Grant, known bool, began time.Duration) {
+// FlowGranted records the answer, at a time elapsed, to a request that began at. known is false if the store has no state of the flow any
+// more.
+func (q *Queue) FlowGranted(r *FlowRequest, g *flow.Grant, known bool, began, elapsed time.Duration) {
 	f := q.flows.known[r.Key]
 	if f == nil {
 		return
 	}
+	f.endPermits(elapsed)
 	f.requesting, f.registered = false, known
 	if f.limit != r.Limit {
 		f.requestedAt = 0 // the grant is that of an earlier limit
@@ -414,6 +468,10 @@ func (q *Queue) FlowGranted(r *FlowRequest, g *flow.Grant, known bool, began tim
 		f.tail = g.TailAt
 	}
 	f.permits, f.share, f.permitsEnd = g.Permits, g.Share, began+flow.PermitsFor-permitsMargin
+	f.endPermits(elapsed)
+	if f.permits < f.holders() {
+		f.takePermits() // their lease had ended, and others may have leased them
+	}
 	f.unmet = len(g.Slots) < r.Slots || r.Limit.Concurrency > 0 && g.Permits < r.Running+r.Waiting
 	q.changed = true
 	if !known && len(f.running) == 0 && len(f.waiting) == 0 && f.released == 0 {
@@ -429,20 +487,26 @@ func (q *Queue) FlowFailed(r *FlowRequest) {
 	}
 }
 
-// WithoutPermits returns the deliveries that have begun and whose permits of a flow have ended, because they were not renewed.
-func (q *Queue) WithoutPermits(elapsed time.Duration) (cut []*Ticket) {
+// WithoutPermits returns the deliveries that have begun and whose permits of a flow have ended, because they were not renewed. It returns
+// each of them once. wait is the time until the next permits end; 0 if no delivery holds any.
+func (q *Queue) WithoutPermits(elapsed time.Duration) (cut []*Ticket, wait time.Duration) {
 	for _, f := range q.flows.known {
-		if f.limit.Concurrency == 0 || elapsed < f.permitsEnd {
+		if f.limit.Concurrency == 0 || len(f.running) == 0 {
 			continue
 		}
+		f.endPermits(elapsed)
 		for t := range f.running {
-			if t.stage == Calling {
+			if t.withoutPermit && !t.cut && t.stage == Calling {
+				t.cut = true
 				cut = append(cut, t)
 			}
 		}
+		if left := f.permitsEnd - elapsed; left > 0 && (wait == 0 || left < wait) {
+			wait = left
+		}
 	}
 	slices.SortFunc(cut, func(a, b *Ticket) int { return a.UUID.Compare(b.UUID) })
-	return cut
+	return cut, wait
 }
 
 // FlowCounts is the number of flows that this process knows, and the number of deliveries that wait for them.

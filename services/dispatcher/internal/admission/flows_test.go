@@ -25,8 +25,7 @@ func TestI21_ASlotIsUsedInItsTime(t *testing.T) {
 		{50 * time.Millisecond, 0, 0},
 		{44 * time.Millisecond, 5 * time.Millisecond, 1},
 		{45 * time.Millisecond, 5 * time.Millisecond, 0},
-		{13 * time.Millisecond, time.Second, 1}, // at most a quarter of the tolerance is considered
-		{12 * time.Millisecond, time.Second, 0},
+		{25 * time.Millisecond, 30 * time.Millisecond, 0}, // it may have begun or ended
 		{time.Minute, 0, 0},
 	} {
 		f := &flowState{limit: limit, slots: []flow.Slot{{From: flow.At(start), Until: flow.At(start.Add(50 * time.Millisecond))}}}

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/flow"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -92,8 +93,12 @@ type Ticket struct {
 
 	planned  timer.Millis // its planned time; set when it waits for its flow
 	flow     *flowState   // in which it runs, or nil
+	slot     flow.Slot    // of the rate of its flow
 	turn     *flowState   // in which its turn has come, and it waits for the row check
 	waitsFor *flowState   // whose queue contains it
+	// needsPermit: its flow had a concurrency when it began. withoutPermit: its permit has ended. cut: WithoutPermits has returned
+	// it.
+	needsPermit, withoutPermit, cut bool
 }
 
 // exposed reports whether the work of a delivery would be lost if its session or its process ended now.

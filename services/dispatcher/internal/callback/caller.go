@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -149,15 +150,24 @@ func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
 			return Answer{Err: err}
 		}
 	}
-	var greeted atomic.Bool
+	var greeted, refused atomic.Bool
 	var fresh atomic.Int32
 	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
 		greeted.Store(req.URL.Scheme == "https")
+		if r.Confirm != nil && !r.Confirm() {
+			refused.Store(true)
+			cancel()
+			sendNothing(got.Conn)
+			return
+		}
 		if !got.Reused && fresh.Add(1) > maxConnections {
 			cancel()
 		}
 	}}))
 	resp, err := r.Profile.transportWith(c.transport).RoundTrip(req)
+	if err != nil && refused.Load() {
+		return Answer{Err: ErrNotConfirmed}
+	}
 	if err != nil {
 		if fresh.Load() > maxConnections && total.Err() == nil {
 			err = fmt.Errorf("no answer on %d new connections", maxConnections)
@@ -181,6 +191,15 @@ func (c *HTTPCaller) Call(ctx context.Context, r Request) Answer {
 		a.Err = fmt.Errorf("read the answer: %w", deadlineFirst(total, err))
 	}
 	return a
+}
+
+// sendNothing makes sure that a connection does not send the request whose context was canceled. HTTP/2 looks at the context before it
+// sends, but HTTP/1 does not.
+func sendNothing(c net.Conn) {
+	if secure, ok := c.(*tls.Conn); ok && secure.ConnectionState().NegotiatedProtocol == "h2" {
+		return // it has other requests
+	}
+	_ = c.Close()
 }
 
 // deadlineFirst adds ctx's error if it ended the call, because the error of the transport depends on the state of the

@@ -37,7 +37,13 @@ type Request struct {
 	Authorization string
 	// Trace, if not zero, replaces the trace in the headers of the timer.
 	Trace event.Trace
+	// Confirm, if it is not nil, is called when there is a connection, directly before the request is sent. If it returns false,
+	// the request is not sent, and the answer has ErrNotConfirmed.
+	Confirm func() bool
 }
+
+// ErrNotConfirmed reports that Request.Confirm has returned false.
+var ErrNotConfirmed = errors.New("the request was not confirmed")
 
 // Answer is the receiver's answer as received.
 type Answer struct {
