@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/faultstore"
+	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/dispatcher"
@@ -315,6 +317,171 @@ func TestI21_ANewLimitAppliesToItsTimers(t *testing.T) {
 		if got := len(w.times("a")); got < 5 || got > 7 {
 			t.Errorf("%d calls in 3 s, want 6", got)
 		}
+		n.end()
+	})
+}
+
+// slowly makes the calls of a store take a random time of at most most, seldom ten times as long.
+func (w *world) slowly(n *node, most time.Duration) {
+	n.store.set(func(string, []store.Finish) error {
+		wait := time.Duration(w.random() % uint64(most))
+		if w.random()%100 == 0 {
+			wait *= 10
+		}
+		time.Sleep(wait)
+		return nil
+	}, nil)
+}
+
+// TestI21_ASlowStoreExceedsNoLimit: slots and permits may end between the row check and the request.
+func TestI21_ASlowStoreExceedsNoLimit(t *testing.T) {
+	const most = 20 * time.Millisecond
+	for _, redelivered := range []bool{false, true} {
+		t.Run(fmt.Sprint("redelivered=", redelivered), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				rate := timer.FlowRate{Count: 60, Per: 2 * time.Second, Burst: 1}
+				w.limitFlows(timer.FlowLimit{Pattern: "rate", Rate: rate}, timer.FlowLimit{Pattern: "conc", Concurrency: 4})
+				const took = 500 * time.Millisecond
+				var running, largest atomic.Int64
+				w.answer = func(ctx context.Context, c call) dispatcher.Answer {
+					if c.timer.FlowKey != "conc" {
+						return dispatcher.Answer{Status: 200}
+					}
+					now := running.Add(1)
+					defer running.Add(-1)
+					largest.Store(max(largest.Load(), now))
+					return after(ctx, took, 200)
+				}
+				var nodes []*node
+				for range 2 {
+					n := w.start(func(c *dispatcher.Config) { c.Redelivered = func(*bus.Delivery) bool { return redelivered } })
+					w.slowly(n, most)
+					nodes = append(nodes, n)
+				}
+				const timers, calls = 600, 160 // 20 s each
+				for i := range timers {
+					w.put(fmt.Sprint("rate", i), time.Second, inFlow("rate"))
+					if i < calls {
+						w.put(fmt.Sprint("conc", i), time.Second, inFlow("conc"))
+					}
+				}
+				due := timer.SystemClock().Add(time.Second)
+				w.pass(40 * time.Second)
+				times, conc := w.times("rate"), w.times("conc")
+				if got := mostIn(times, rate.Per); got > rate.Count {
+					t.Errorf("%d calls in a window of %v, want at most %d", got, rate.Per, rate.Count)
+				}
+				if got := largest.Load(); got > 4 {
+					t.Errorf("%d calls at the same time, want at most 4", got)
+				}
+				if len(times) < timers || len(conc) < calls {
+					t.Fatalf("%d and %d calls", len(times), len(conc))
+				}
+				t.Logf("rate: %.1f %%, concurrency: %.1f %% of the limit", 100*20/times[timers*95/100-1].Sub(due).Seconds()*.95,
+					100*20/conc[calls-1].Sub(due).Seconds())
+				for _, n := range nodes {
+					n.end()
+				}
+			})
+		})
+	}
+}
+
+// delayReads makes every second read of rows of a node take d: for redelivered events, the one that counts the start.
+func (n *node) delayReads(d time.Duration, fails func(op string) error) {
+	reads := 0
+	n.store.set(func(op string, _ []store.Finish) error {
+		if op == "current" {
+			if reads++; reads%2 == 0 {
+				time.Sleep(d)
+			}
+		}
+		return fails(op)
+	}, nil)
+}
+
+func fromQueueAgain(c *dispatcher.Config) { c.Redelivered = func(*bus.Delivery) bool { return true } }
+
+// TestI21_ASlotThatEndsBeforeTheRequestIsNotUsed: the second read of the row takes longer than the slot lasts.
+func TestI21_ASlotThatEndsBeforeTheRequestIsNotUsed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.limitFlows(timer.FlowLimit{Pattern: "*", Rate: timer.FlowRate{Count: 2, Per: time.Second, Burst: 1}}) // the tolerance is 50 ms
+		n := w.start(fromQueueAgain)
+		n.delayReads(200*time.Millisecond, func(string) error { return nil })
+		w.put("a", 0, inFlow("k"))
+		w.pass(900 * time.Millisecond)
+		w.wantCalls("a", 0)
+		n.store.set(nil, nil)
+		w.pass(4 * time.Second)
+		w.wantCalls("a", 1)
+		if got := w.called("a")[0].timer; got.Attempts != 0 || got.Starts > 1 {
+			t.Errorf("%d attempts and %d starts before the call", got.Attempts, got.Starts)
+		}
+		n.end()
+	})
+}
+
+// TestI21_APermitThatEndsBeforeTheRequestIsNotUsed: while a row is read for the second time, the permit ends, and another dispatcher
+// leases it.
+func TestI21_APermitThatEndsBeforeTheRequestIsNotUsed(t *testing.T) {
+	for name, renewed := range map[string]bool{"not renewed": false, "renewed later": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.limitFlows(timer.FlowLimit{Pattern: "*", Concurrency: 1})
+				var running, most atomic.Int64
+				w.answer = func(ctx context.Context, _ call) dispatcher.Answer {
+					most.Store(max(most.Load(), running.Add(1)))
+					defer running.Add(-1)
+					return after(ctx, 20*time.Second, 200)
+				}
+				a := w.start(fromQueueAgain)
+				began := timer.SystemClock()
+				a.delayReads(8*time.Second, func(op string) error {
+					since := timer.SystemClock().Sub(began)
+					if op == "flow" && since > 500*time.Millisecond && (since < 6*time.Second || !renewed) {
+						return store.ErrUnavailable
+					}
+					return nil
+				})
+				w.put("a", 0, inFlow("k"))
+				w.pass(time.Second)
+				b := w.start(fromQueueAgain)
+				w.put("b", 0, inFlow("k"))
+				w.pass(18 * time.Second)
+				if got := most.Load(); got != 1 {
+					t.Errorf("%d calls at the same time, want 1", got)
+				}
+				w.wantCalls("b", 1)
+				a.end()
+				b.end()
+			})
+		})
+	}
+}
+
+// TestI21_CallsWithoutPermitsEndWhileTheClockIsUncertain: permits cannot be renewed then.
+func TestI21_CallsWithoutPermitsEndWhileTheClockIsUncertain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.limitFlows(timer.FlowLimit{Pattern: "*", Concurrency: 1})
+		var running atomic.Int64
+		w.answer = func(ctx context.Context, _ call) dispatcher.Answer {
+			running.Add(1)
+			defer running.Add(-1)
+			return after(ctx, time.Minute, 200)
+		}
+		n, clocks := w.startClocked()
+		w.put("a", 0, func(s *timer.Spec) { s.FlowKey, s.CallbackTimeout = "k", 2*time.Minute })
+		w.pass(10 * time.Second)
+		if running.Load() != 1 {
+			t.Fatal("the call does not run")
+		}
+		clocks.SetAway(true)
+		clocks.Set(faultstore.Ahead{Monotonic: time.Minute})
+		w.pass(4 * time.Second)
+		if running.Load() != 0 {
+			t.Error("the call runs although its permit has ended")
+		}
+		clocks.SetAway(false)
 		n.end()
 	})
 }
