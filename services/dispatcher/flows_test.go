@@ -387,17 +387,19 @@ func TestI21_ASlowStoreExceedsNoLimit(t *testing.T) {
 	}
 }
 
-// delayReads makes every second read of rows of a node take d: for redelivered events, the one that counts the start.
-func (n *node) delayReads(d time.Duration, fails func(op string) error) {
-	reads := 0
-	n.store.set(func(op string, _ []store.Finish) error {
-		if op == "current" {
-			if reads++; reads%2 == 0 {
-				time.Sleep(d)
-			}
+// delayChecks makes the answers to reads that count a start take d: for redelivered events, these are the row checks.
+func (n *node) delayChecks(d time.Duration, fails func(op string) error) {
+	counted := 0
+	n.store.set(func(op string, _ []store.Finish) error { return fails(op) }, func(op string, _ []store.Finish) error {
+		n.store.mu.Lock()
+		counts := n.store.counts
+		n.store.mu.Unlock()
+		if op == "current" && counts > counted {
+			counted = counts
+			time.Sleep(d)
 		}
-		return fails(op)
-	}, nil)
+		return nil
+	})
 }
 
 func fromQueueAgain(c *dispatcher.Config) { c.Redelivered = func(*bus.Delivery) bool { return true } }
@@ -407,7 +409,7 @@ func TestI21_ASlotThatEndsBeforeTheRequestIsNotUsed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.limitFlows(timer.FlowLimit{Pattern: "*", Rate: timer.FlowRate{Count: 2, Per: time.Second, Burst: 1}}) // the tolerance is 50 ms
 		n := w.start(fromQueueAgain)
-		n.delayReads(200*time.Millisecond, func(string) error { return nil })
+		n.delayChecks(200*time.Millisecond, func(string) error { return nil })
 		w.put("a", 0, inFlow("k"))
 		w.pass(900 * time.Millisecond)
 		w.wantCalls("a", 0)
@@ -436,7 +438,7 @@ func TestI21_APermitThatEndsBeforeTheRequestIsNotUsed(t *testing.T) {
 				}
 				a := w.start(fromQueueAgain)
 				began := timer.SystemClock()
-				a.delayReads(8*time.Second, func(op string) error {
+				a.delayChecks(8*time.Second, func(op string) error {
 					since := timer.SystemClock().Sub(began)
 					if op == "flow" && since > 500*time.Millisecond && (since < 6*time.Second || !renewed) {
 						return store.ErrUnavailable

@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -352,5 +353,56 @@ func TestCloseLeavesNoConnections(t *testing.T) {
 		case <-time.After(patience):
 			t.Fatal("a connection is left")
 		}
+	}
+}
+
+// TestARequestThatIsNotConfirmedIsNotSent: on new and on idle connections, of all versions of HTTP, with and without a body.
+func TestARequestThatIsNotConfirmedIsNotSent(t *testing.T) {
+	for _, c := range []struct{ secure, http2, empty bool }{{}, {empty: true}, {secure: true}, {secure: true, http2: true}} {
+		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
+			var requests, sent atomic.Int64
+			srv := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) }))
+			profile := &Profile{}
+			if c.secure {
+				ours := newAuthority(t)
+				srv.TLS = &tls.Config{Certificates: []tls.Certificate{ours.issue("receiver")}, MinVersion: tls.VersionTLS12}
+				srv.EnableHTTP2 = c.http2
+				srv.StartTLS()
+				profile.TLS = &tls.Config{RootCAs: ours.pool(), MinVersion: tls.VersionTLS12}
+			} else {
+				srv.Start()
+			}
+			defer srv.Close()
+			caller := NewHTTPCaller(&HTTP{PerHost: 4}, "test")
+			defer caller.transport.CloseIdleConnections()
+			tm := aTimer()
+			tm.CallbackURL = srv.URL
+			if c.empty {
+				tm.Request, tm.Payload = timer.Request{Method: http.MethodGet}, nil
+			}
+			call := func(confirmed bool) Answer {
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+				return caller.Call(ctx, Request{Timer: tm, At: now, Profile: profile, Confirm: func() bool {
+					if confirmed {
+						sent.Add(1)
+					}
+					return confirmed
+				}})
+			}
+			for range 20 {
+				for _, confirmed := range []bool{false, true, false} {
+					if a := call(confirmed); confirmed && a.Status != 200 || !confirmed && !errors.Is(a.Err, ErrNotConfirmed) {
+						t.Fatalf("confirmed %v: %+v", confirmed, a)
+					}
+				}
+			}
+			if requests.Load() != 20 || sent.Load() != 20 {
+				t.Errorf("%d requests, %d confirmed, want 20", requests.Load(), sent.Load())
+			}
+			if profile.transport != nil {
+				profile.transport.CloseIdleConnections()
+			}
+		})
 	}
 }
