@@ -156,6 +156,7 @@ func awaitFlows(t *testing.T, r *flowReceiver, due time.Time, outage time.Durati
 		share := float64(c.needed) / float64(took)
 		t.Logf("%s: %d of %d timers in %v without an outage of %v: %.1f %% of the limit; %d callbacks", flow, len(r.done[flow]), c.timers,
 			took, outage, 100*share, len(r.begun[flow]))
+		t.Logf("%s: callbacks in each second: %v", flow, eachSecond(r.begun[flow], due))
 		if len(r.done[flow]) < c.timers {
 			t.Errorf("%s: %d of %d timers were called", flow, len(r.done[flow]), c.timers)
 		}
@@ -164,6 +165,18 @@ func awaitFlows(t *testing.T, r *flowReceiver, due time.Time, outage time.Durati
 		}
 	}
 	t.Logf("%d callbacks repeated", r.twice)
+}
+
+// eachSecond counts times by the second since from.
+func eachSecond(times []time.Time, from time.Time) (counts []int) {
+	for _, at := range times {
+		second := max(int(at.Sub(from)/time.Second), 0)
+		for len(counts) <= second {
+			counts = append(counts, 0)
+		}
+		counts[second]++
+	}
+	return counts
 }
 
 // TestI21_FlowLimitsHoldUnderKills kills one of two dispatchers while two flows are saturated.

@@ -487,3 +487,34 @@ func TestI21_CallsWithoutPermitsEndWhileTheClockIsUncertain(t *testing.T) {
 		n.end()
 	})
 }
+
+// TestSaturatedDispatchersSharePermits: the second one gets its share although the first one always has timers that wait.
+func TestSaturatedDispatchersSharePermits(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const limit = 4
+		w.limitFlows(timer.FlowLimit{Pattern: "*", Concurrency: limit})
+		w.answer = answerAfter(500*time.Millisecond, 200)
+		a := w.start()
+		for i := range 200 {
+			w.put(fmt.Sprint("a", i), 0, inFlow("k"))
+		}
+		w.pass(3 * time.Second)
+		b := w.start()
+		for i := range 40 {
+			w.put(fmt.Sprint("b", i), 0, inFlow("k"))
+		}
+		w.pass(12 * time.Second)
+		of := map[*node]int{}
+		since := timer.SystemClock().Add(-4 * time.Second)
+		for _, c := range w.calls {
+			if c.at >= since {
+				of[c.node]++
+			}
+		}
+		if all := of[a] + of[b]; of[b] < 12 || of[a] < 12 || all < 28 {
+			t.Errorf("%d and %d calls of the two dispatchers in 4 s, want about 16 each", of[a], of[b])
+		}
+		a.end()
+		b.end()
+	})
+}

@@ -45,6 +45,7 @@ type flowState struct {
 	againSince flow.Instant // when the present series of these postponements began
 	sharers    int          // dispatchers that use the flow
 	postponed  int          // timers postponed for the first time since the last request
+	shrinking  bool         // the queue was too long, and tickets are being postponed
 
 	calls drainRate // of the running deliveries
 
@@ -55,8 +56,10 @@ type flowState struct {
 }
 
 const (
-	// flowMaxWait is the longest expected wait in this process.
-	flowMaxWait = 2 * time.Second
+	// If waiting tickets would wait longer than flowMaxQueue in this process, some are postponed, until the others wait no longer than
+	// flowMaxWait. In between, the queue compensates for estimates of turns that are wrong.
+	flowMaxWait  = 2 * time.Second
+	flowMaxQueue = 4 * time.Second
 	// flowMaxPostpone bounds how far a timer is postponed, so that a raised limit applies to it after this time.
 	flowMaxPostpone = 10 * time.Minute
 	// flowLead is how long before its turn a timer returns, so that slots find a waiting timer.
@@ -120,7 +123,8 @@ func (f *flowState) usable(t *Time) int {
 	}
 	if f.limit.Concurrency > 0 {
 		f.endPermits(t.Elapsed)
-		free = min(free, f.permits-len(f.running))
+		// While other dispatchers want permits, those above the share are returned as soon as their deliveries have ended.
+		free = min(free, min(f.permits, f.share)-len(f.running))
 	}
 	return max(free, 0)
 }
@@ -318,12 +322,19 @@ func (f *flowState) untilUsable(at *Time) time.Duration {
 	return longest
 }
 
-// shrinkFlow postpones the latest tickets of a flow that would wait longer than flowMaxWait.
+// shrinkFlow postpones the latest tickets of a flow if they would wait longer than flowMaxQueue.
 func (q *Queue) shrinkFlow(f *flowState, at *Time, refuse func(*Ticket, PermitAnswer)) {
-	most := f.queueLimit(at, q.flows.clock.total)
+	wait := flowMaxQueue
+	if f.shrinking {
+		wait = flowMaxWait
+	}
+	most := f.queueLimit(at, q.flows.clock.total, wait)
 	most = min(most, max(1, q.limits.MaxInFlight/8))
 	if q.flows.waiting > q.limits.MaxInFlight/4 {
 		most = min(most, q.limits.MaxInFlight/4/q.flows.queued.Len())
+	}
+	if f.shrinking = len(f.waiting) > most; f.shrinking && wait > flowMaxWait {
+		most = min(most, f.queueLimit(at, q.flows.clock.total, flowMaxWait))
 	}
 	var late []*Ticket
 	for len(f.waiting) > most && q.hosts.postponing+len(late) < q.limits.Batch && !q.hosts.paused {
@@ -347,20 +358,20 @@ func (f *flowState) every(total time.Duration) time.Duration {
 	return max(every, 100*time.Microsecond)
 }
 
-// queueLimit returns how many tickets may wait in this process.
-func (f *flowState) queueLimit(at *Time, total time.Duration) int {
+// queueLimit returns how many tickets can wait in this process without waiting longer than wait.
+func (f *flowState) queueLimit(at *Time, total, wait time.Duration) int {
 	if f.requestedAt == 0 {
 		return maxWaiting // nothing is known before the first answer
 	}
 	most := maxWaiting
 	if f.limit.Rate.Count > 0 {
 		most = len(f.slots)
-		if ahead := flow.At(at.Now).Add(flowMaxWait).Sub(max(f.nextSlot, flow.At(at.Now))); ahead >= 0 {
+		if ahead := flow.At(at.Now).Add(wait).Sub(max(f.nextSlot, flow.At(at.Now))); ahead >= 0 {
 			most += f.limit.Rate.Burst + int(ahead/flow.Interval(f.limit.Rate))
 		}
 	}
 	if f.limit.Concurrency > 0 {
-		most = min(most, max(f.calls.queueLimit(total, f.limit.Concurrency, flowMaxWait), f.permits+1))
+		most = min(most, max(f.calls.queueLimit(total, f.limit.Concurrency, wait), f.permits+1))
 	}
 	return most
 }
@@ -373,14 +384,14 @@ func (f *flowState) postponement(t *Ticket, at *Time, total time.Duration) (dela
 	switch {
 	case t.Postponements == 0:
 		f.postponed++
-		turn = &f.tail
+		turn, every = &f.tail, every*time.Duration(max(f.sharers, 1))
 	case now.Sub(f.againSince) >= flowMaxWait:
 		// The first ones of the series return, so their turns are free again.
 		f.again, f.againSince = 0, now
 	}
 	*turn = max(*turn, first)
 	delay = turn.Sub(now) - flowLead
-	*turn = turn.Add(every * time.Duration(max(f.sharers, 1)))
+	*turn = turn.Add(every)
 	if delay > flowMaxPostpone {
 		return flowMaxPostpone, false
 	}
@@ -436,7 +447,7 @@ func (f *flowState) requestIn(at *Time) time.Duration {
 	switch {
 	case wants && f.requestedAt == 0:
 		return 0
-	case wants && !f.unmet:
+	case wants && !f.unmet || f.limit.Concurrency > 0 && f.permits > max(f.share, len(f.running)):
 		return max(flowRequestMin-since, 0)
 	case wants || f.postponed > 0:
 		return max(flowRequestUnmet-since, 0)

@@ -37,7 +37,7 @@ func TestI21_ASlotIsUsedInItsTime(t *testing.T) {
 
 // TestI21_PermitsAreUsedInTheirTime: not after their lease has ended.
 func TestI21_PermitsAreUsedInTheirTime(t *testing.T) {
-	f := &flowState{limit: timer.FlowLimit{Pattern: "*", Concurrency: 2}, permits: 2, permitsEnd: time.Second}
+	f := &flowState{limit: timer.FlowLimit{Pattern: "*", Concurrency: 2}, permits: 2, share: 2, permitsEnd: time.Second}
 	if got := f.usable(&Time{Elapsed: time.Second - 1}); got != 2 {
 		t.Errorf("%d usable permits, want 2", got)
 	}
