@@ -87,8 +87,8 @@ const (
 	flowPer         = 2 * time.Second
 	flowConcurrency = 4
 	flowTakes       = 500 * time.Millisecond
-	flowTimers      = 750 // of the flow with a rate: 25 s
-	flowCalls       = 180 // of the flow with a concurrency: 22.5 s
+	flowTimers      = 1350 // of the flow with a rate: 45 s
+	flowCalls       = 360  // of the flow with a concurrency: 45 s
 	// flowTransit is by how much the times that callbacks need to get to the receiver may differ.
 	flowTransit = 100 * time.Millisecond
 )

@@ -67,7 +67,7 @@ type State struct {
 	Slack       time.Duration `json:"slack,omitempty"`
 	SlackBefore time.Duration `json:"slackBefore,omitempty"`
 	SlackAt     Instant       `json:"slackAt,omitempty"`
-	// TailAt is when the next timer that is postponed for the first time has its turn. It is an estimate.
+	// TailAt is the next turn of timers that are postponed for the first time. It is an estimate.
 	TailAt Instant `json:"tail,omitempty"`
 	// Holders are the dispatchers that hold or want slots or permits, ordered by ID.
 	Holders []Holder `json:"holders,omitempty"`
@@ -120,11 +120,11 @@ type Request struct {
 	// Held is the number of permits that the dispatcher may use until it has the answer: at least Running, and at most what it has
 	// leased. The answer does not take them away.
 	Held int
-	// Postponed is how many timers it has postponed for the first time, and Every the time in which the flow delivers one.
-	Postponed int
-	Every     time.Duration
-	// TailAt is when the dispatcher expects the next timer to have its turn that is postponed for the first time.
-	TailAt Instant
+	// Turns is how many timers it will postpone for the first time, to turns that are Every apart, the time in which the flow delivers
+	// one. TurnsAfter is the first possible turn.
+	Turns      int
+	Every      time.Duration
+	TurnsAfter Instant
 }
 
 // Grant is what a dispatcher gets.
@@ -136,9 +136,8 @@ type Grant struct {
 	Share int
 	// NextSlot is when the next slot may be used.
 	NextSlot Instant
-	// TailAt is State.TailAt, and Sharers the number of dispatchers that use the flow.
-	TailAt  Instant
-	Sharers int
+	// TurnsFrom is the first of the turns.
+	TurnsFrom Instant
 }
 
 // Lease grants what a limit allows at now, and changes the state accordingly. If nothing remains to be known about the flow, the state
@@ -160,11 +159,11 @@ func (s *State) Lease(now Instant, limit *timer.FlowLimit, r *Request) Grant {
 		at, _ := slices.BinarySearchFunc(s.Holders, r.ID, func(h Holder, id string) int { return strings.Compare(h.ID, id) })
 		s.Holders = slices.Insert(s.Holders, at, me)
 	}
-	if r.Postponed > 0 {
-		n := time.Duration(r.Postponed)
-		s.TailAt = min(max(max(s.TailAt, now).Add(n*min(r.Every, maxTail/n)), r.TailAt), now.Add(maxTail))
+	if r.Turns > 0 {
+		n := time.Duration(r.Turns)
+		g.TurnsFrom = max(s.TailAt, now, r.TurnsAfter)
+		s.TailAt = min(g.TurnsFrom.Add(n*min(r.Every, maxTail/n)), now.Add(maxTail))
 	}
-	g.TailAt, g.Sharers = s.TailAt, max(len(s.Holders), 1)
 	if len(s.Holders) == 0 && s.NextAt <= now && s.TailAt <= now && s.slack() == 0 {
 		*s = State{}
 	}

@@ -204,7 +204,7 @@ func TestUnusedFlowHasNoState(t *testing.T) {
 	limit := rateOf(10, time.Second, 2)
 	limit.Concurrency = 2
 	var s State
-	s.Lease(start, limit, &Request{ID: "a", Slots: 2, Waiting: 2, Postponed: 1, Every: time.Second})
+	s.Lease(start, limit, &Request{ID: "a", Slots: 2, Waiting: 2, Turns: 1, Every: time.Second})
 	s.Lease(start.Add(time.Millisecond), limit, &Request{ID: "a"})
 	if s.String() == "" {
 		t.Error("the state of the rate is lost")
@@ -231,10 +231,30 @@ func TestI15_AClockThatWasSetBackStopsNoFlow(t *testing.T) {
 	t.Errorf("no slot or permit %v later: %s", now.Sub(start), s.String())
 }
 
+// TestTurnsFollowEachOther: each dispatcher gets the turns after those of the others.
+func TestTurnsFollowEachOther(t *testing.T) {
+	limit := rateOf(10, time.Second, 1)
+	var s State
+	turns := func(id string, now Instant, n int) time.Duration {
+		r := Request{ID: id, Waiting: 1, Turns: n, Every: 100 * time.Millisecond, TurnsAfter: now.Add(2 * time.Second)}
+		return s.Lease(now, limit, &r).TurnsFrom.Sub(start)
+	}
+	for _, c := range []struct {
+		id   string
+		at   time.Duration
+		n    int
+		from time.Duration
+	}{{"a", 0, 10, 2 * time.Second}, {"b", 0, 5, 3 * time.Second}, {"a", 0, 1, 3500 * time.Millisecond}, {"b", 10 * time.Second, 1, 12 * time.Second}} {
+		if got := turns(c.id, start.Add(c.at), c.n); got != c.from {
+			t.Errorf("%+v: the first turn is at %v", c, got)
+		}
+	}
+}
+
 func TestUse(t *testing.T) {
 	limit := rateOf(10, time.Minute, 1)
 	var s State
-	s.Lease(start, limit, &Request{ID: "a", Running: 1, Waiting: 2, Postponed: 40, Every: Interval(limit.Rate)})
+	s.Lease(start, limit, &Request{ID: "a", Running: 1, Waiting: 2, Turns: 40, Every: Interval(limit.Rate)})
 	if got, want := s.Use(start, limit), (Use{Running: 1, Waiting: 2, Backlog: 40, Dispatchers: 1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

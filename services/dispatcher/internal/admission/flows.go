@@ -40,11 +40,10 @@ type flowState struct {
 	waiting    []*Ticket            // ordered by planned time
 	released   int                  // tickets that wait for the row check, because their turn has come
 	nextSlot   flow.Instant
-	tail       flow.Instant // when the next timer has its turn that is postponed for the first time
-	again      flow.Instant // when the next one has its turn that is postponed once more
-	againSince flow.Instant // when the present series of these postponements began
-	sharers    int          // dispatchers that use the flow
-	postponed  int          // timers postponed for the first time since the last request
+	turnAt     flow.Instant // the next turn of a timer that is postponed for the first time
+	turns      int          // how many of these turns are reserved
+	wantTurns  int          // how many tickets wait for such a turn to be reserved
+	again      flow.Instant // the next turn of a timer that is postponed once more
 	shrinking  bool         // the queue was too long, and tickets are being postponed
 
 	calls drainRate // of the running deliveries
@@ -68,6 +67,9 @@ const (
 	// While permits are held, they are renewed every flowRenew.
 	flowRequestMin   = 20 * time.Millisecond
 	flowRequestUnmet = 400 * time.Millisecond
+	// Turns are reserved in parts of flowTurnsFor, but at least flowTurns, so that several dispatchers get turns alternately.
+	flowTurnsFor = time.Second
+	flowTurns    = 64
 	flowRenew        = time.Second
 	// permitsMargin is how long before the end of their lease permits may no longer be used. It is more than the difference between the
 	// clocks of two processes.
@@ -100,11 +102,11 @@ func (l *flows) flowOf(key store.FlowKey, text timer.FlowLimits) *flowState {
 		return nil
 	}
 	if f == nil {
-		f = &flowState{key: key, running: map[*Ticket]struct{}{}, sharers: 1}
+		f = &flowState{key: key, running: map[*Ticket]struct{}{}}
 		l.known[key] = f
 	}
 	if f.limit.Rate != limit.Rate {
-		f.slots, f.nextSlot, f.tail, f.again = nil, 0, 0, 0
+		f.slots, f.nextSlot, f.turns, f.again = nil, 0, 0, 0
 	}
 	f.text, f.limit = text, limit
 	return f
@@ -337,9 +339,21 @@ func (q *Queue) shrinkFlow(f *flowState, at *Time, refuse func(*Ticket, PermitAn
 		most = min(most, f.queueLimit(at, q.flows.clock.total, flowMaxWait))
 	}
 	var late []*Ticket
+	turns := f.turns
 	for len(f.waiting) > most && q.hosts.postponing+len(late) < q.limits.Batch && !q.hosts.paused {
+		if f.waiting[len(f.waiting)-1].Postponements == 0 {
+			if turns == 0 {
+				break
+			}
+			turns--
+		}
 		late = append(late, q.flows.remove(f, len(f.waiting)-1))
 	}
+	wanted := f.wantTurns
+	if f.wantTurns = max(len(f.waiting)-most, 0); f.turns-len(late) > 0 {
+		f.wantTurns = 0
+	}
+	q.changed = q.changed || wanted == 0 && f.wantTurns > 0
 	for _, t := range slices.Backward(late) {
 		delay, exact := f.postponement(t, at, q.flows.clock.total)
 		refuse(t, PermitAnswer{Refused: FlowFull, Delay: delay, Exact: exact})
@@ -381,13 +395,9 @@ func (f *flowState) postponement(t *Ticket, at *Time, total time.Duration) (dela
 	now, every := flow.At(at.Now), f.every(total)
 	first := max(now.Add(flowMaxWait), f.nextSlot)
 	turn := &f.again
-	switch {
-	case t.Postponements == 0:
-		f.postponed++
-		turn, every = &f.tail, every*time.Duration(max(f.sharers, 1))
-	case now.Sub(f.againSince) >= flowMaxWait:
-		// The first ones of the series return, so their turns are free again.
-		f.again, f.againSince = 0, now
+	if t.Postponements == 0 && f.turns > 0 {
+		f.turns--
+		turn = &f.turnAt
 	}
 	*turn = max(*turn, first)
 	delay = turn.Sub(now) - flowLead
@@ -423,8 +433,11 @@ func (q *Queue) FlowRequests(at *Time) (due []FlowRequest, wait time.Duration) {
 			f.permits = min(f.permits, max(f.holders(), min(f.share, r.Running+r.Waiting)))
 			r.Held = f.permits
 			r.Slots, r.ClockError = max(r.Waiting-len(f.slots), 0), at.Error+clockGrain
-			r.Postponed, r.Every, r.TailAt = f.postponed, f.every(q.flows.clock.total), f.tail
-			f.postponed = 0
+			if f.turns == 0 {
+				r.Every = f.every(q.flows.clock.total)
+				r.Turns = min(f.wantTurns, max(int(flowTurnsFor/r.Every), flowTurns))
+				r.TurnsAfter = flow.At(at.Now).Add(flowMaxWait)
+			}
 			due = append(due, r)
 		}
 	}
@@ -447,9 +460,10 @@ func (f *flowState) requestIn(at *Time) time.Duration {
 	switch {
 	case wants && f.requestedAt == 0:
 		return 0
-	case wants && !f.unmet || f.limit.Concurrency > 0 && f.permits > max(f.share, len(f.running)):
+	case wants && !f.unmet, f.wantTurns > 0 && f.turns == 0,
+		f.limit.Concurrency > 0 && f.permits > max(f.share, len(f.running)):
 		return max(flowRequestMin-since, 0)
-	case wants || f.postponed > 0:
+	case wants:
 		return max(flowRequestUnmet-since, 0)
 	case f.registered || len(f.running) > 0:
 		return max(flowRenew-since, 0)
@@ -472,11 +486,9 @@ func (q *Queue) FlowGranted(r *FlowRequest, g *flow.Grant, known bool, began, el
 		return
 	}
 	f.slots = append(f.slots, g.Slots...)
-	f.nextSlot, f.sharers = g.NextSlot, g.Sharers
-	if f.postponed > 0 {
-		f.tail = max(f.tail, g.TailAt)
-	} else {
-		f.tail = g.TailAt
+	f.nextSlot = g.NextSlot
+	if r.Turns > 0 {
+		f.turnAt, f.turns = g.TurnsFrom, r.Turns
 	}
 	f.permits, f.share, f.permitsEnd = g.Permits, g.Share, began+flow.PermitsFor-permitsMargin
 	f.endPermits(elapsed)
@@ -494,7 +506,6 @@ func (q *Queue) FlowGranted(r *FlowRequest, g *flow.Grant, known bool, began, el
 func (q *Queue) FlowFailed(r *FlowRequest) {
 	if f := q.flows.known[r.Key]; f != nil {
 		f.requesting, f.unmet, f.registered = false, true, true
-		f.postponed += r.Postponed
 	}
 }
 
