@@ -70,6 +70,8 @@ func (o *Op) space() string {
 		return limitedNamespace
 	case o.Removed:
 		return removedNamespace
+	case o.Flow != "":
+		return flowNamespace
 	}
 	return namespace
 }
@@ -138,6 +140,9 @@ func (w *World) body(o *Op) []byte {
 		} else {
 			fields["deliver"] = "callback"
 			fields["callbackUrl"] = "http://receiver.test/" + strconv.Itoa(o.ID)
+		}
+		if o.Flow != "" {
+			fields["flowKey"] = o.Flow
 		}
 		w.options(o, fields)
 	}

@@ -103,6 +103,8 @@ func Draw(seed uint64) Plan {
 	spaces.spaces(&p)
 	pauses := &dice{rand.New(rand.NewPCG(seed, 0x70617573))}
 	pauses.pauses(&p)
+	flows := &dice{rand.New(rand.NewPCG(seed, 0x666c6f77))}
+	flows.flows(&p)
 	slices.SortStableFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	return p
 }

@@ -131,11 +131,12 @@ func (l *life) service() func(context.Context) error {
 	l.reach = store.NewReach(l.handle, log)
 	directory := store.NewDirectory(l.reach)
 	positions, _ := store.As[store.Positions](l.handle)
+	flows := l.handle.flows
 	shared := &link{Bus: l.member, life: l}
 	c := Configs{
 		Release: l.release,
 		Ingest: ingest.Config{
-			Store: l.handle, Positions: positions, Directory: directory, Bus: shared, Clock: l.settled,
+			Store: l.handle, Positions: positions, Flows: flows, Directory: directory, Bus: shared, Clock: l.settled,
 			StoreClock: l.clock, Revisions: revisions, Source: n.String(), Logger: log, ClockBound: clockBound,
 		},
 		Scheduler: scheduler.Config{
@@ -144,7 +145,7 @@ func (l *life) service() func(context.Context) error {
 			PaidByShard: n.world.plan.Paid,
 		},
 		Dispatcher: dispatcher.Config{
-			Store: l.reach, Reach: l.reach, Directory: directory, Bus: shared, Clock: l.settled, Revisions: revisions,
+			Store: l.reach, Flows: flows, Reach: l.reach, Directory: directory, Bus: shared, Clock: l.settled, Revisions: revisions,
 			StoreClock: l.clock, Random: random, Caller: &receiver{life: l}, Keys: keys(), Source: n.String(), Logger: log, ClockBound: clockBound,
 		},
 	}

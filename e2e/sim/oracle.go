@@ -37,6 +37,8 @@ type oracle struct {
 	offsets map[windowed]time.Duration
 	// followUps has the calls of onDone and onDead URLs.
 	followUps followUps
+	// flows has the calls of each flow.
+	flows map[string]*flowCalls
 	// poisoned is the effect of poison timers on processes.
 	poisoned map[*life]*poisoned
 	last     time.Duration
@@ -122,6 +124,7 @@ func newOracle(w *World) *oracle {
 		world: w, seen: map[attempt]*sighting{}, told: map[attempt][]store.Outcome{}, uncalled: map[attempt]bool{},
 		poisoned: map[*life]*poisoned{}, expired: map[attempt]bool{}, denied: map[attempt]end{}, offsets: map[windowed]time.Duration{}, followUps: followUps{},
 		pauses: newPauses(),
+		flows: map[string]*flowCalls{},
 	}
 	for i := range w.plan.Ops {
 		o.ops = append(o.ops, &opState{op: &w.plan.Ops[i], start: w.start, again: map[string]bool{}})

@@ -32,6 +32,8 @@ type Plan struct {
 	OnDone, OnDead bool
 	// Lifetime is that of the tokens with which callbacks of that namespace authenticate; 0 means that they do not.
 	Lifetime time.Duration
+	// Flows are the limits of flowNamespace.
+	Flows []timer.FlowLimit
 	// Paid: shards become idle as soon as a sweep has found nothing in them, as on stores that charge per shard.
 	// Otherwise shards with timers stay active for a minute.
 	Paid   bool
@@ -103,6 +105,8 @@ type Op struct {
 	// resumeRate of ResumeGroup, 0 means none.
 	Group, Skip bool
 	Rate        int
+	// Flow is the flow key of the timer, and puts it into a namespace with limits of flows.
+	Flow string
 	// Quota is that of SetQuota, Status that of Purge.
 	Quota  store.Quota
 	Status timer.Status
@@ -257,8 +261,8 @@ type Fault struct {
 // String formats the plan for a reader.
 func (p *Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, host limit %d, circuit %d for %v, clock offsets %v, releases %v, onDone %t, onDead %t, tokens for %v, paid %t, length %v\n",
-		p.Seed, p.Schedulers, p.Narrow, p.HostLimit, p.Circuit, p.OpenFor, p.Offsets, p.Releases, p.OnDone, p.OnDead, p.Lifetime, p.Paid, p.Length)
+	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, host limit %d, circuit %d for %v, clock offsets %v, releases %v, onDone %t, onDead %t, tokens for %v, paid %t, flows %+v, length %v\n",
+		p.Seed, p.Schedulers, p.Narrow, p.HostLimit, p.Circuit, p.OpenFor, p.Offsets, p.Releases, p.OnDone, p.OnDead, p.Lifetime, p.Paid, p.Flows, p.Length)
 	for _, o := range p.Ops {
 		fmt.Fprintf(&b, "  op    %8v  %+v\n", o.At, o)
 	}

@@ -28,6 +28,10 @@ func (r *receiver) Call(ctx context.Context, request dispatcher.Request) dispatc
 	if shard.IsFollowUp(request.Timer.ID) {
 		return w.oracle.call(r.life, &request)
 	}
+	if request.Confirm != nil && !request.Confirm() {
+		return dispatcher.Answer{Err: dispatcher.ErrNotConfirmed}
+	}
+	defer w.oracle.beginFlow(&request)()
 	d := delivered{
 		Delivery: event.DeliveryOf(request.Timer), webhook: request.Timer.WebhookID(),
 		by: r.life, local: r.life.now(), begun: request.At,

@@ -23,6 +23,8 @@ type Report struct {
 	// FollowUps counts deliveries of follow-ups, Expired timers that expired, Denied calls that were answered 401, and Runs the run-nows that were
 	// applied.
 	FollowUps, Expired, Denied, Runs int
+	// Flows counts the callbacks of timers with a flow key.
+	Flows int
 	// Slowest is the largest lateness of a delivery. Late counts only from the healing on. Cut is the largest lateness
 	// while one process was cut off from the store, and Clocks while the clocks of one machine were wrong, both without
 	// other faults.
@@ -46,6 +48,7 @@ func (r *Report) Add(o *Report) {
 	r.Duplicates += o.Duplicates
 	r.Done += o.Done
 	r.FollowUps += o.FollowUps
+	r.Flows += o.Flows
 	r.Expired += o.Expired
 	r.Denied += o.Denied
 	r.Runs += o.Runs

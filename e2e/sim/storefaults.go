@@ -14,6 +14,7 @@ type faulty struct {
 
 	life   *life
 	faults *faultstore.Faults
+	flows  store.Flows
 	dead   atomic.Bool
 	healed atomic.Bool
 }
@@ -22,6 +23,8 @@ func newFaulty(inner store.Store, l *life) *faulty {
 	f := &faulty{life: l}
 	f.faults = faultstore.New(f.plan)
 	f.Store = f.faults.Wrap(&witness{Store: inner, life: l})
+	flows, _ := store.As[store.Flows](inner)
+	f.flows = f.faults.Flows(flows)
 	return f
 }
 

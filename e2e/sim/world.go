@@ -30,6 +30,8 @@ const (
 	// limitedNamespace has quotas, and removedNamespace is deleted.
 	limitedNamespace = "limited"
 	removedNamespace = "removed"
+	// flowNamespace has limits of flows.
+	flowNamespace = "flows"
 )
 
 // World is a cluster with its clients and receivers, in one bubble.
@@ -122,6 +124,9 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 	if plan.has(func(o *Op) bool { return o.Removed }) {
 		w.create(t, removedNamespace, partitions, settings)
 		w.removals.begin(w.blocks[removedNamespace])
+	}
+	if len(plan.Flows) > 0 {
+		w.create(t, flowNamespace, partitions, flowSettings(plan, settings))
 	}
 	for i := range ingests + plan.Schedulers + dispatchers {
 		n := &node{

@@ -27,6 +27,9 @@ type Store interface {
 	RemoveFromOutbox(ctx context.Context, ids []store.OutboxID) error
 }
 
+// ErrNotConfirmed is the error of an Answer if Request.Confirm has returned false.
+var ErrNotConfirmed = callback.ErrNotConfirmed
+
 type (
 	// Caller makes callbacks. A simulation passes another implementation.
 	Caller = callback.Caller
