@@ -221,6 +221,99 @@ func TestI21_FlowLimitsHoldUnderKillsOfTheEmbeddedService(t *testing.T) {
 	awaitFlows(t, r, due, time.Since(killed)+4*time.Second)
 }
 
+// TestI21_ASaturatedFlowDelaysNoOtherTimers compares the lateness of timers without a flow key while a flow is saturated, in every second
+// round, with that in the other rounds.
+func TestI21_ASaturatedFlowDelaysNoOtherTimers(t *testing.T) {
+	for name, start := range map[string]func(t *testing.T) *world{
+		"cluster":  func(t *testing.T) *world { return startCluster(t, 1, 1, 2).world },
+		"embedded": func(t *testing.T) *world { return startOwn(t) },
+	} {
+		t.Run(name, func(t *testing.T) { compareLateness(t, start(t)) })
+	}
+}
+
+func compareLateness(t *testing.T, w *world) {
+	const (
+		rounds, others, saturating = 8, 400, 300
+		lasts, every               = 8 * time.Second, 10 * time.Second
+	)
+	_, err := w.api.UpdateNamespace(t.Context(), client.UpdateNamespaceRequest{
+		Name: w.namespace, Settings: client.NamespaceSettingsInput{Flows: client.Set([]client.FlowLimit{
+			{Pattern: "*", Rate: client.FlowRate{Count: 30, Per: "1s"}, Concurrency: 8},
+		})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	planned, late := map[string]time.Time{}, make([][]time.Duration, 2)
+	inFlow := 0
+	r := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+		now := time.Now()
+		mu.Lock()
+		defer mu.Unlock()
+		at, ok := planned[q.URL.Path]
+		if !ok {
+			inFlow++
+			return
+		}
+		delete(planned, q.URL.Path)
+		var round int
+		_, _ = fmt.Sscanf(q.URL.Path, "/other/%d-", &round)
+		late[round%2] = append(late[round%2], now.Sub(at))
+	}))
+	defer r.Close()
+	begin := time.Now().Add(15 * time.Second).Truncate(time.Millisecond)
+	var group sync.WaitGroup
+	create := func(path string, at time.Time, flow string) {
+		group.Go(func() {
+			_, err := w.api.CreateTimer(t.Context(), client.CreateTimerRequest{
+				Namespace: w.namespace, ID: path, ExecuteAt: client.At(at), FlowKey: flow, CallbackURL: r.URL + path,
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for round := range rounds {
+		from := begin.Add(time.Duration(round) * every)
+		for i := range others {
+			path, at := fmt.Sprintf("/other/%d-%d", round, i), from.Add(time.Duration(i)*lasts/others)
+			mu.Lock()
+			planned[path] = at
+			mu.Unlock()
+			create(path, at, "")
+			if round%2 == 1 && i < saturating {
+				create(fmt.Sprintf("/flow/%d-%d", round, i), from, fmt.Sprint("k", round))
+			}
+			if i%16 == 15 {
+				group.Wait()
+			}
+		}
+		group.Wait()
+	}
+	if spent := time.Until(begin); spent < time.Second {
+		t.Fatalf("the timers were created %v after the first round began", -spent)
+	}
+	pause(t.Context(), time.Until(begin.Add(rounds*every)))
+	mu.Lock()
+	defer mu.Unlock()
+	if len(planned) > 0 || inFlow < rounds/2*saturating*8/10 {
+		t.Fatalf("%d timers without a flow key were not called, and %d of flows were", len(planned), inFlow)
+	}
+	var median, ninth [2]time.Duration
+	for i, all := range late {
+		slices.Sort(all)
+		median[i], ninth[i] = all[len(all)/2], all[len(all)*9/10]
+	}
+	t.Logf("lateness: median %v, nine tenths below %v; beside a saturated flow %v and %v; %d calls of flows", median[0], ninth[0], median[1], ninth[1],
+		inFlow)
+	// A millisecond is the unit of due times.
+	if median[1] > median[0]*11/10+time.Millisecond {
+		t.Errorf("the median of the lateness is %v beside a saturated flow, %v without", median[1], median[0])
+	}
+}
+
 func TestFlowKeysThatNoPatternMatchesAreRefused(t *testing.T) {
 	w := startOwn(t)
 	create := `{"id":"a","executeIn":"1h","callbackUrl":"http://127.0.0.1:1/","flowKey":"tenant-1"}`
