@@ -32,6 +32,7 @@ func TestOutput(t *testing.T) {
 		{name: "backoff"},
 		{name: "delivery"},
 		{name: "maintenance"},
+		{name: "flow"},
 		{name: "delayed"},
 		{name: "delayed", server: "kafka", flag: "-kafka"},
 		{name: "sqltransaction", server: "postgres", flag: "-postgres"},
