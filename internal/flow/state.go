@@ -29,6 +29,8 @@ const (
 	PermitsFor = 4 * time.Second
 	// clockMargin is added where a time in the state is compared with the latest one that a correct clock can have written.
 	clockMargin = time.Second
+	// maxSlack is more than what dispatchers need.
+	maxSlack = 30 * time.Second
 	// maxTail bounds how far ahead the turns of waiting timers are planned.
 	maxTail = 366 * 24 * time.Hour
 )
@@ -49,10 +51,10 @@ func interval(r timer.FlowRate, slack time.Duration) time.Duration {
 // early is how long before its time a slot may be used, which is what allows a burst.
 func early(r timer.FlowRate) time.Duration { return time.Duration(r.Burst-1) * Interval(r) }
 
-// slackFor is how much longer than Tolerance a slot may be used by a dispatcher whose clock has this error. The dispatcher does not
-// use the first and the last part of a slot, each as long as the error, so that at least half of the tolerance remains.
-func slackFor(r timer.FlowRate, clockError time.Duration) time.Duration {
-	return max(2*clockError-Tolerance(r)/2, 0)
+// slackFor is how much longer than Tolerance a slot may be used by a dispatcher that requests it. The dispatcher does not use the
+// first and the last part of a slot, each as long as the error of its clock, so that Late and half of the tolerance remain.
+func slackFor(rate timer.FlowRate, r *Request) time.Duration {
+	return min(max(2*r.ClockError+r.Late-Tolerance(rate)/2, 0), maxSlack)
 }
 
 // Slot is the right to begin one delivery from From until Until. It is lost if it is not used.
@@ -112,9 +114,10 @@ func (s *State) String() string {
 type Request struct {
 	// ID identifies the dispatcher.
 	ID string
-	// Slots is how many more slots it can use. ClockError is the largest error of its clock.
-	Slots      int
-	ClockError time.Duration
+	// Slots is how many more slots it can use. ClockError is the largest error of its clock, and Late how long its deliveries take from
+	// their slot's time to their request.
+	Slots            int
+	ClockError, Late time.Duration
 	// Running deliveries hold permits that have not expired. Waiting ones want permits.
 	Running, Waiting int
 	// Held is the number of permits that the dispatcher may use until it has the answer: at least Running, and at most what it has
@@ -209,7 +212,7 @@ func (s *State) clean(now Instant, limit *timer.FlowLimit) {
 
 // leaseSlots leases the slots that may be used within the horizon, at most as many as r asks for.
 func (s *State) leaseSlots(now Instant, rate timer.FlowRate, r *Request) []Slot {
-	slack := slackFor(rate, r.ClockError)
+	slack := slackFor(rate, r)
 	every, early, late := interval(rate, max(slack, s.slack())), early(rate), Tolerance(rate)+slack
 	var slots []Slot
 	for next := max(s.NextAt, now); len(slots) < r.Slots; next = next.Add(every) {

@@ -45,13 +45,14 @@ func TestI21_NoWindowHasMoreSlotsThanTheRate(t *testing.T) {
 			r := Request{ID: id, Slots: random.IntN(2 * limit.Rate.Count), Waiting: random.IntN(3)}
 			if random.IntN(3) == 0 {
 				r.ClockError = time.Duration(random.Int64N(int64(125 * time.Millisecond)))
+				r.Late = time.Duration(random.Int64N(2) * random.Int64N(int64(3*time.Second)))
 			}
 			g := s.Lease(now, limit, &r)
 			if random.IntN(8) == 0 {
 				continue // it dies, or uses no slot
 			}
 			for _, slot := range g.Slots {
-				if slot.From < now || slot.Until.Sub(slot.From)-2*r.ClockError < Tolerance(limit.Rate)/2 {
+				if slot.From < now || slot.Until.Sub(slot.From)-2*r.ClockError < Tolerance(limit.Rate)/2+r.Late {
 					t.Fatalf("seed %d: slot %v to %v leased at %v with %+v", seed, slot.From, slot.Until, now, r)
 				}
 				used = append(used, slot.From.Add(time.Duration(random.Int64N(int64(slot.Until.Sub(slot.From))))))

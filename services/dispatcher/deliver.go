@@ -106,7 +106,7 @@ func (s *Service) call(d *delivery, profile *callback.Profile) (attemptResult, e
 	answer, result, err := s.callOnce(d, profile, d.startedAt)
 	if err == nil && answer.Status == http.StatusUnauthorized && d.token != "" {
 		// The receiver has refused the request, and so has not processed it.
-		if at, ok := s.renewToken(d, profile); ok && s.mayBegin(d, true) {
+		if at, ok := s.renewToken(d, profile); ok && s.mayBegin(d, repeated) {
 			answer, result, err = s.callOnce(d, profile, at)
 		} else {
 			result.Verdict = s.classify(d, answer) // the delay of the retry begins after the request of a token
@@ -129,15 +129,14 @@ func (s *Service) callOnce(d *delivery, profile *callback.Profile, at timer.Mill
 	traced, span := s.config.Tracer.Child(d.traced, trace.SpanKindClient, "callback")
 	ctx, cancel := context.WithTimeout(traced, d.row.CallbackTimeout)
 	defer cancel()
-	confirm := func() bool { return s.mayBegin(d, false) }
-	if !confirm() {
+	if !s.mayBegin(d, beforeConnecting) {
 		tracing.End(span, errFlowEnded.Error())
 		return Answer{Err: callback.ErrNotConfirmed}, postponedByFlow(errFlowEnded), nil
 	}
 	began := s.stopwatch.Elapsed()
 	answer := s.config.Caller.Call(ctx, Request{
 		Timer: &d.row, At: at, Profile: profile, Authorization: d.authorization, Trace: tracing.Of(traced, event.Trace{}),
-		Confirm: confirm,
+		Confirm: func() bool { return s.mayBegin(d, connected) },
 	})
 	switch {
 	case answer.Err == nil:
@@ -191,7 +190,7 @@ func (s *Service) fire(d *delivery) (attemptResult, error) {
 	if d.row.Topic != "" {
 		return s.fireToUserTopic(d, m)
 	}
-	if !s.mayBegin(d, false) {
+	if !s.mayBegin(d, connected) {
 		return postponedByFlow(errFlowEnded), nil
 	}
 	job := send(s.fired, m)
@@ -216,7 +215,7 @@ func (s *Service) callAndFire(d *delivery, profile *callback.Profile) (attemptRe
 	if d.row.Topic != "" {
 		return s.callAndFireToUserTopic(d, profile, m)
 	}
-	if !s.mayBegin(d, false) {
+	if !s.mayBegin(d, connected) {
 		return postponedByFlow(errFlowEnded), nil
 	}
 	job := send(s.fired, m)
@@ -296,7 +295,7 @@ func notAllowed(ns *store.Namespace, topic string) string {
 
 // fireToUserTopic publishes the fired event to the timer's topic.
 func (s *Service) fireToUserTopic(d *delivery, m bus.Message) (attemptResult, error) {
-	if !s.mayBegin(d, false) {
+	if !s.mayBegin(d, connected) {
 		return postponedByFlow(errFlowEnded), nil
 	}
 	err := s.publishToUserTopic(d, m)
@@ -313,7 +312,7 @@ func (s *Service) fireToUserTopic(d *delivery, m bus.Message) (attemptResult, er
 // both succeed, so that a successful callback does not hide a failed publish. If both fail, the result is that of the
 // callback.
 func (s *Service) callAndFireToUserTopic(d *delivery, profile *callback.Profile, m bus.Message) (attemptResult, error) {
-	if !s.mayBegin(d, false) {
+	if !s.mayBegin(d, connected) {
 		return postponedByFlow(errFlowEnded), nil
 	}
 	published := make(chan error, 1)

@@ -80,9 +80,19 @@ func (s *Service) flowNamespace(d *delivery) (*store.Namespace, error) {
 // errFlowEnded is the reason why a delivery whose slot or permit has ended before its request was sent is postponed.
 var errFlowEnded = errors.New("the slot or the permit of the flow ended before the request could be sent")
 
-// mayBegin reports whether the request of a delivery may be sent now, as far as its flow is concerned. It is called directly before
-// the request is sent. repeated: the request was sent before, so it needs another slot.
-func (s *Service) mayBegin(d *delivery, repeated bool) (ok bool) {
+// confirmStep says when a request is confirmed.
+type confirmStep int
+
+const (
+	beforeConnecting confirmStep = iota
+	// connected: the request, or the event, is sent now.
+	connected
+	// repeated: the request was sent before, so it needs another slot. It is confirmed again before it is sent.
+	repeated
+)
+
+// mayBegin reports whether the request of a delivery may be sent, as far as its flow is concerned.
+func (s *Service) mayBegin(d *delivery, step confirmStep) (ok bool) {
 	if d.row.FlowKey == "" || s.config.Flows == nil {
 		return true
 	}
@@ -93,10 +103,10 @@ func (s *Service) mayBegin(d *delivery, repeated bool) (ok bool) {
 	inaccuracy, _ := s.config.StoreClock.Doubt()
 	at := admission.Time{Now: now, Error: inaccuracy, Elapsed: s.stopwatch.Elapsed()}
 	s.intake.step(func(q *admission.Queue) {
-		if repeated {
+		if step == repeated {
 			ok = q.RepeatFlow(&d.ticket, &at)
 		} else {
-			ok = q.ConfirmFlow(&d.ticket, &at)
+			ok = q.ConfirmFlow(&d.ticket, &at, step == connected)
 		}
 	})
 	if !ok {

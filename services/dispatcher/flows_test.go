@@ -518,3 +518,28 @@ func TestSaturatedDispatchersSharePermits(t *testing.T) {
 		b.end()
 	})
 }
+
+// TestI21_SlowConnectionsStopNoFlow: connections take longer than slots last, so slots are requested that last longer.
+func TestI21_SlowConnectionsStopNoFlow(t *testing.T) {
+	for _, timers := range []int{1, 40} {
+		t.Run(fmt.Sprint(timers), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				rate := timer.FlowRate{Count: 4, Per: 2 * time.Second, Burst: 1} // the tolerance is 100 ms
+				w.limitFlows(timer.FlowLimit{Pattern: "*", Rate: rate})
+				w.connect = 700 * time.Millisecond
+				n := w.start()
+				for i := range timers {
+					w.put(fmt.Sprint("a", i), 0, inFlow("k"))
+				}
+				w.pass(10*time.Second + time.Duration(timers)*time.Second)
+				for i := range timers {
+					w.wantStatus(fmt.Sprint("a", i), timer.StatusDone)
+				}
+				if got := mostIn(w.times("a"), rate.Per); got > rate.Count {
+					t.Errorf("%d calls in a window of %v, want at most %d", got, rate.Per, rate.Count)
+				}
+				n.end()
+			})
+		})
+	}
+}

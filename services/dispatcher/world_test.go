@@ -53,6 +53,8 @@ type world struct {
 	hints []event.Hint
 	// answer is the receiver; nil answers 200.
 	answer func(ctx context.Context, c call) dispatcher.Answer
+	// connect is how long a connection takes.
+	connect time.Duration
 }
 
 type published struct {
@@ -437,8 +439,17 @@ func (n *node) dead() bool {
 func (n *node) Call(ctx context.Context, r dispatcher.Request) dispatcher.Answer {
 	c := call{id: r.Timer.ID, attempt: r.Timer.Attempts + 1, timer: *r.Timer, at: timer.SystemClock(), node: n}
 	n.mu.Lock()
+	connect, answer := n.connect, n.answer
+	n.mu.Unlock()
+	if connect > 0 {
+		time.Sleep(connect)
+	}
+	if r.Confirm != nil && !r.Confirm() {
+		return dispatcher.Answer{Err: dispatcher.ErrNotConfirmed}
+	}
+	c.at = timer.SystemClock()
+	n.mu.Lock()
 	n.calls = append(n.calls, c)
-	answer := n.answer
 	n.mu.Unlock()
 	if answer == nil {
 		return dispatcher.Answer{Status: 200}

@@ -48,6 +48,13 @@ type flowState struct {
 
 	calls drainRate // of the running deliveries
 
+	// late is how long deliveries take from their slot's time to their request, if that is longer than slots last; 0 otherwise.
+	// lateAt is when a delivery last took so long, missed when the last one missed the end of its slot, and misses their number,
+	// counted once in lateEvery, since a delivery was in time. lateness is the largest of them.
+	late, lateness time.Duration
+	lateAt, missed time.Duration
+	misses         int
+
 	requesting  bool          // a request is in flight
 	requestedAt time.Duration // when the last one began; 0 if there was none
 	unmet       bool          // the last one granted less than it asked for
@@ -70,10 +77,14 @@ const (
 	// Turns are reserved in parts of flowTurnsFor, but at least flowTurns, so that several dispatchers get turns alternately.
 	flowTurnsFor = time.Second
 	flowTurns    = 64
-	flowRenew        = time.Second
+	flowRenew    = time.Second
 	// permitsMargin is how long before the end of their lease permits may no longer be used. It is more than the difference between the
 	// clocks of two processes.
 	permitsMargin = 500 * time.Millisecond
+	// Slots last longer for lateFor after a delivery needed it, and at most maxLate longer. Misses are counted once in lateEvery.
+	lateFor   = time.Minute
+	maxLate   = 15 * time.Second
+	lateEvery = 500 * time.Millisecond
 	// clockGrain is the unit of the clock.
 	clockGrain = time.Millisecond
 )
@@ -186,8 +197,8 @@ func (f *flowState) takeSlot(t *Ticket) {
 
 // ConfirmFlow reports whether a delivery may send its request now, as far as its flow is concerned. It is called directly before the
 // request is sent, because time has passed since the delivery got its slot and its permit. If its slot has ended meanwhile, it gets
-// another one that can be used now.
-func (q *Queue) ConfirmFlow(t *Ticket, at *Time) bool {
+// another one that can be used now. connected is false before there is a connection: then ConfirmFlow is called again.
+func (q *Queue) ConfirmFlow(t *Ticket, at *Time, connected bool) bool {
 	f := t.flow
 	if f == nil {
 		return true
@@ -196,21 +207,59 @@ func (q *Queue) ConfirmFlow(t *Ticket, at *Time) bool {
 	if t.withoutPermit {
 		return false
 	}
-	if f.limit.Rate.Count == 0 || t.slot.Until != 0 && flow.At(at.Now).Add(at.Error+clockGrain) <= t.slot.Until {
+	if f.limit.Rate.Count == 0 {
+		return true
+	}
+	now, within := flow.At(at.Now), at.Error+clockGrain
+	if t.slot.Until != 0 && now.Add(within) <= t.slot.Until {
+		if connected {
+			f.inTime(now.Sub(t.slot.From), at.Elapsed)
+		}
 		return true
 	}
 	f.usable(at) // removes the slots that have expired
-	if len(f.slots) == 0 || f.slots[0].From > flow.At(at.Now).Add(-at.Error-clockGrain) {
+	if len(f.slots) == 0 || f.slots[0].From > now.Add(-within) {
+		if t.slot.Until != 0 {
+			f.miss(now.Sub(t.slot.From), at.Elapsed)
+		}
 		return false
 	}
 	f.takeSlot(t)
+	if connected {
+		f.misses, f.lateness = 0, 0
+	}
 	return true
+}
+
+// inTime records a delivery whose request begins lateness after its slot's time.
+func (f *flowState) inTime(lateness, elapsed time.Duration) {
+	f.misses, f.lateness = 0, 0
+	switch {
+	case f.late == 0:
+	case lateness > flow.Tolerance(f.limit.Rate)/2:
+		f.lateAt = elapsed
+	case elapsed-f.lateAt > lateFor:
+		f.late = 0
+	}
+}
+
+// miss records a delivery that missed the end of its slot. If that happens again and none is in time, as with a receiver to which each
+// connection takes longer than slots last, slots are requested that last longer.
+func (f *flowState) miss(lateness, elapsed time.Duration) {
+	f.lateness = max(f.lateness, min(lateness, maxLate))
+	if f.misses > 0 && elapsed-f.missed < lateEvery {
+		return
+	}
+	f.missed = elapsed
+	if f.misses++; f.misses > 1 {
+		f.late, f.lateAt = max(f.late, f.lateness*3/2), elapsed
+	}
 }
 
 // RepeatFlow takes another slot for a delivery that has used its slot and repeats its request.
 func (q *Queue) RepeatFlow(t *Ticket, at *Time) bool {
 	t.slot = flow.Slot{}
-	return q.ConfirmFlow(t, at)
+	return q.ConfirmFlow(t, at, false)
 }
 
 // FlowAnswer is the answer to RequestFlow: the delivery may begin (OK), must be postponed by Delay, or waits.
@@ -418,6 +467,7 @@ type FlowRequest struct {
 // FlowRequests returns the requests that are due, and the time until the next one; 0 if there is none.
 func (q *Queue) FlowRequests(at *Time) (due []FlowRequest, wait time.Duration) {
 	for _, f := range q.flows.known {
+		q.flows.forget(f, at.Elapsed)
 		in := f.requestIn(at)
 		switch {
 		case in < 0: // none
@@ -432,7 +482,7 @@ func (q *Queue) FlowRequests(at *Time) (due []FlowRequest, wait time.Duration) {
 			r.Running, r.Waiting = len(f.running), len(f.waiting)+f.released
 			f.permits = min(f.permits, max(f.holders(), min(f.share, r.Running+r.Waiting)))
 			r.Held = f.permits
-			r.Slots, r.ClockError = max(r.Waiting-len(f.slots), 0), at.Error+clockGrain
+			r.Slots, r.ClockError, r.Late = max(r.Waiting-len(f.slots), 0), at.Error+clockGrain, f.late
 			if f.turns == 0 {
 				r.Every = f.every(q.flows.clock.total)
 				r.Turns = min(f.wantTurns, max(int(flowTurnsFor/r.Every), flowTurns))
@@ -445,6 +495,14 @@ func (q *Queue) FlowRequests(at *Time) (due []FlowRequest, wait time.Duration) {
 		return cmp.Or(cmp.Compare(a.Key.Namespace, b.Key.Namespace), cmp.Compare(a.Key.Key, b.Key.Key))
 	})
 	return due, wait
+}
+
+// forget removes a flow that is not in use, unless its last deliveries were late.
+func (l *flows) forget(f *flowState, elapsed time.Duration) {
+	idle := !f.registered && !f.requesting && f.requestedAt > 0 && len(f.running) == 0 && len(f.waiting) == 0 && f.released == 0
+	if idle && (f.misses == 0 && f.late == 0 || elapsed-max(f.missed, f.lateAt) > lateFor) {
+		delete(l.known, f.key)
+	}
 }
 
 // requestIn returns the time until the next request of a flow; -1 if none is needed.
@@ -497,9 +555,7 @@ func (q *Queue) FlowGranted(r *FlowRequest, g *flow.Grant, known bool, began, el
 	}
 	f.unmet = len(g.Slots) < r.Slots || r.Limit.Concurrency > 0 && g.Permits < r.Running+r.Waiting
 	q.changed = true
-	if !known && len(f.running) == 0 && len(f.waiting) == 0 && f.released == 0 {
-		delete(q.flows.known, f.key)
-	}
+	q.flows.forget(f, elapsed)
 }
 
 // FlowFailed records that a request failed. It is made again later.
