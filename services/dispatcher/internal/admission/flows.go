@@ -40,11 +40,12 @@ type flowState struct {
 	waiting    []*Ticket            // ordered by planned time
 	released   int                  // tickets that wait for the row check, because their turn has come
 	nextSlot   flow.Instant
-	turnAt     flow.Instant // the next turn of a timer that is postponed for the first time
-	turns      int          // how many of these turns are reserved
-	wantTurns  int          // how many tickets wait for such a turn to be reserved
-	again      flow.Instant // the next turn of a timer that is postponed once more
-	shrinking  bool         // the queue was too long, and tickets are being postponed
+	turnAt     flow.Instant  // the next turn of a timer that is postponed for the first time
+	turns      int           // how many of these turns are reserved
+	wantTurns  int           // how many tickets wait for such a turn to be reserved
+	tookAt     time.Duration // when a delivery last began
+	again      flow.Instant  // the next turn of a timer that is postponed once more
+	shrinking  bool          // the queue was too long, and tickets are being postponed
 
 	calls drainRate // of the running deliveries
 
@@ -183,6 +184,7 @@ func (f *flowState) take(t *Ticket, at *Time, last bool) bool {
 		return false
 	}
 	f.takeSlot(t)
+	f.tookAt = at.Elapsed
 	f.running[t] = struct{}{}
 	t.flow, t.needsPermit, t.withoutPermit = f, f.limit.Concurrency > 0, false
 	return true

@@ -479,8 +479,8 @@ func (q *Queue) waitedTooLong(t *Ticket, elapsed time.Duration) bool {
 		queued := elapsed - t.permit.queuedAt
 		return queued >= 2*q.limits.HostMaxWait && !q.mayHoldSlot(t) || queued >= q.limits.HoldFor
 	case AwaitingFlow:
-		// While this process holds permits, its waiting deliveries get them.
-		return elapsed-t.permit.queuedAt >= q.limits.HoldFor && t.waitsFor.permits == 0 && q.hosts.mayPostpone()
+		// While deliveries of its flow begin in this process, it has its turn.
+		return elapsed-max(t.permit.queuedAt, t.waitsFor.tookAt) >= q.limits.HoldFor && q.hosts.mayPostpone()
 	case Ready, Quarantined:
 		return waited >= q.limits.HoldFor
 	default:
