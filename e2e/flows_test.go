@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -25,6 +26,26 @@ type flowReceiver struct {
 	done    map[string]map[string]bool // the timers, by flow key
 	ended   map[string]time.Time       // when the last new timer was called
 	twice   int
+	stalls  []stall // of this process, which make callbacks seem late
+}
+
+// stall is a time in which this process did not run.
+type stall struct {
+	at   time.Time
+	took time.Duration
+}
+
+// watchStalls records when this process does not run for longer than 20 ms.
+func (r *flowReceiver) watchStalls(ctx context.Context) {
+	const every, least = 5 * time.Millisecond, 20 * time.Millisecond
+	for last := time.Now(); ctx.Err() == nil; last = time.Now() {
+		pause(ctx, every)
+		if took := time.Since(last) - every; took > least {
+			r.mu.Lock()
+			r.stalls = append(r.stalls, stall{last, took})
+			r.mu.Unlock()
+		}
+	}
 }
 
 // newFlowReceiver starts a receiver that answers after takes. The path of a callback is /<flow>/<timer>.
@@ -56,24 +77,35 @@ func newFlowReceiver(t *testing.T, takes time.Duration) *flowReceiver {
 		defer r.mu.Unlock()
 		r.running[flow]--
 	}))
-	t.Cleanup(r.Close)
+	ctx, cancel := context.WithCancel(context.Background())
+	var watching sync.WaitGroup
+	watching.Go(func() { r.watchStalls(ctx) })
+	t.Cleanup(func() { r.Close(); cancel(); watching.Wait() })
 	return r
 }
 
-// window returns the largest number of callbacks that began in a window of a length.
-func (r *flowReceiver) window(flow string, per time.Duration) int {
+// window returns the largest number of callbacks that began in a window of a length, when the last of them began, and the longest stall of
+// this process in the window.
+func (r *flowReceiver) window(flow string, per time.Duration) (largest int, until time.Time, longest time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	times := r.begun[flow]
 	slices.SortFunc(times, time.Time.Compare)
-	largest, from := 0, 0
+	from := 0
 	for i, at := range times {
 		for at.Sub(times[from]) >= per {
 			from++
 		}
-		largest = max(largest, i-from+1)
+		if i-from+1 > largest {
+			largest, until = i-from+1, at
+		}
 	}
-	return largest
+	for _, s := range r.stalls {
+		if s.at.Before(until) && until.Sub(s.at) < per+time.Second {
+			longest = max(longest, s.took)
+		}
+	}
+	return largest, until, longest
 }
 
 func (r *flowReceiver) count(flow string) int {
@@ -137,7 +169,9 @@ func awaitFlows(t *testing.T, r *flowReceiver, due time.Time, outage time.Durati
 	for (r.count("rate") < flowTimers || r.count("concurrency") < flowCalls) && ctx.Err() == nil {
 		pause(ctx, 100*time.Millisecond)
 	}
-	if got := r.window("rate", flowPer-flowTransit); got > flowCount {
+	got, until, stalled := r.window("rate", flowPer-flowTransit)
+	t.Logf("%d callbacks in a window of %v until %v; the receiver did not run for %v in it", got, flowPer-flowTransit, until.Sub(due), stalled)
+	if got > flowCount {
 		t.Errorf("%d callbacks in a window of %v, want at most %d", got, flowPer-flowTransit, flowCount)
 	}
 	r.mu.Lock()
