@@ -124,6 +124,9 @@ func (o *oracle) killedAtItsAnswer(a attempt) bool {
 // poison timer or a new owner of its partition may have delayed it, and the time in others. The repetition of a delivery
 // by a process that was killed counts from the kill.
 func (o *oracle) lateness(d *delivered, since time.Duration, others ...span) time.Duration {
+	if d.Namespace == flowNamespace {
+		return 0 // it waits for its flow
+	}
 	from := max(d.ScheduledFor.Sub(timer.FromTime(o.world.start)), since)
 	if seen := o.seen[d.attempt()]; seen != nil {
 		for _, l := range seen.by {

@@ -23,6 +23,9 @@ const (
 // postponeMost is the maximum postponement by a dispatcher.
 const postponeMost = time.Minute
 
+// flowPostponeMost is that of a timer that waits for its flow.
+const flowPostponeMost = 10 * time.Minute
+
 type result struct {
 	event.Result
 
@@ -214,6 +217,12 @@ func (r *recording) postponementsAreShort(p *Plan) []Violation {
 			continue
 		}
 		by, late := f.NextAt.Sub(f.now), f.NextAt.Sub(f.before.PlannedAt)
+		if f.before.FlowKey != "" {
+			if by > flowPostponeMost {
+				broken = append(broken, f.attempt().violation("postponed", f.at, "is postponed by %v because of its flow", by))
+			}
+			continue
+		}
 		if by > postponeMost || quiet && f.before.Way() == timer.DeliverCallback && late > initialInterval {
 			broken = append(broken, f.attempt().violation("postponed", f.at, "is postponed by %v, %v after its planned time", by, late))
 		}
