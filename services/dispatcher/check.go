@@ -90,8 +90,7 @@ func (s *Service) check(ctx context.Context, batch []*delivery, quarantined bool
 				s.start(d)
 			}
 		case d.ticket.Redelivered && starts > 0 || starts >= 2:
-			s.metrics.quarantined.Inc()
-			s.requeue(d, func(q *admission.Queue) { q.Quarantine(&d.ticket, starts+1) })
+			s.quarantine(d, starts+1)
 		case !s.requestPermit(d), !s.requestFlow(d):
 		case d.ticket.Redelivered:
 			recheck = append(recheck, d)

@@ -56,6 +56,32 @@ func (s *Service) requestFlow(d *delivery) bool {
 	return ok && a.OK
 }
 
+// flowTime returns the present for decisions about flows.
+func (s *Service) flowTime() admission.Time {
+	inaccuracy, _ := s.config.StoreClock.Doubt()
+	return admission.Time{Now: s.config.Clock(), Error: inaccuracy, Elapsed: s.stopwatch.Elapsed()}
+}
+
+// quarantine makes a delivery wait in quarantine, and for its flow. starts includes the start that it waits for.
+func (s *Service) quarantine(d *delivery, starts int) {
+	s.metrics.quarantined.Inc()
+	var limits timer.FlowLimits
+	limited := d.row.FlowKey != "" && s.config.Flows != nil
+	if _, expired := callback.Expired(&d.row, s.config.Clock()); limited && !expired {
+		ns, err := s.flowNamespace(d)
+		if err != nil {
+			s.delay(d, s.config.Clock().Add(s.jitter(refusedRowDelay)))
+			return
+		}
+		limits = ns.Settings.Flows
+		d.namespace = nil
+	}
+	s.requeue(d, func(q *admission.Queue) {
+		q.Quarantine(&d.ticket, starts)
+		q.LimitQuarantined(&d.ticket, d.row.FlowKey, limits)
+	})
+}
+
 // flowNamespace returns the namespace of a delivery with a flow key. If the cached settings have no limit for the key, they may be older
 // than the limit: then it reads them, unless they were read since the row was written, when ingest found a limit. The checker
 // calls it.
@@ -128,8 +154,7 @@ func (s *Service) runFlows(ctx context.Context) {
 		}
 		var due []admission.FlowRequest
 		var wait time.Duration
-		inaccuracy, _ := s.config.StoreClock.Doubt()
-		at := admission.Time{Now: s.config.Clock(), Error: inaccuracy, Elapsed: s.stopwatch.Elapsed()}
+		at := s.flowTime()
 		s.intake.step(func(q *admission.Queue) { due, wait = q.FlowRequests(&at) })
 		for i := range due {
 			s.work.Go(func() { s.requestFromStore(&due[i]) })

@@ -543,3 +543,38 @@ func TestI21_SlowConnectionsStopNoFlow(t *testing.T) {
 		})
 	}
 }
+
+// TestI21_AQuarantinedTimerOfAQuietFlowIsDelivered: nothing else requests slots and permits of its flow.
+func TestI21_AQuarantinedTimerOfAQuietFlowIsDelivered(t *testing.T) {
+	for name, limit := range map[string]timer.FlowLimit{
+		"rate":        {Pattern: "*", Rate: timer.FlowRate{Count: 10, Per: time.Second, Burst: 1}},
+		"concurrency": {Pattern: "*", Concurrency: 4},
+		"both":        {Pattern: "*", Rate: timer.FlowRate{Count: 10, Per: time.Minute, Burst: 1}, Concurrency: 1},
+	} {
+		for _, starts := range []int{1, 4} { // 4: it runs isolated
+			t.Run(fmt.Sprint(name, starts), func(t *testing.T) {
+				inWorld(t, func(w *world) {
+					w.limitFlows(limit)
+					made := w.put("a", 0, inFlow("k"))
+					for range starts { // as after a kill
+						_, err := w.store.Current(t.Context(), []store.Check{{Ref: w.ref("a"), DueAt: made.DueAt, Revision: made.Revision, CountStart: true}})
+						w.must(err)
+					}
+					var once atomic.Bool
+					n, metric := w.metered(func(c *dispatcher.Config) {
+						c.Redelivered = func(*bus.Delivery) bool { return once.CompareAndSwap(false, true) }
+					})
+					for i := range 20 {
+						w.put(fmt.Sprint("other", i), time.Duration(i)*100*time.Millisecond, nil)
+					}
+					w.pass(5 * time.Second)
+					w.wantStatus("a", timer.StatusDone)
+					if _, postponed := metric("postponed_total"); postponed > 0 {
+						t.Errorf("%v postponements", postponed)
+					}
+					n.end()
+				})
+			})
+		}
+	}
+}

@@ -31,9 +31,9 @@ func (s *Service) runAging(ctx context.Context) {
 func (s *Service) handleAged() (wait time.Duration) {
 	var old []admission.Aged
 	var extend []*bus.Delivery
-	elapsed := s.stopwatch.Elapsed()
+	at := s.flowTime()
 	s.intake.step(func(q *admission.Queue) {
-		old, wait = q.Aged(elapsed)
+		old, wait = q.Aged(&at)
 		for _, a := range old {
 			d := deliveryOf(a.Ticket)
 			extend = append(extend, d.messages...)
@@ -50,7 +50,7 @@ func (s *Service) handleAged() (wait time.Duration) {
 		switch {
 		case a.Lease:
 			s.work.Go(func() { s.renewLease(d.lease) })
-		case a.ForHost:
+		case a.Refused != "":
 			s.postponeRefused(d, a.PermitAnswer)
 		case a.Postpone:
 			s.work.Go(func() { s.postpone(d, s.jitter(s.config.PostponeFor), true) })

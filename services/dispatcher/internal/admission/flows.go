@@ -39,6 +39,7 @@ type flowState struct {
 	running    map[*Ticket]struct{} // deliveries that hold permits or have used slots, also those whose permits have ended
 	waiting    []*Ticket            // ordered by planned time
 	released   int                  // tickets that wait for the row check, because their turn has come
+	isolating  int                  // tickets in quarantine, which wait there for a slot and a permit
 	nextSlot   flow.Instant
 	turnAt     flow.Instant  // the next turn of a timer that is postponed for the first time
 	turns      int           // how many of these turns are reserved
@@ -183,11 +184,30 @@ func (f *flowState) take(t *Ticket, at *Time, last bool) bool {
 	if f.usable(at) <= others {
 		return false
 	}
+	f.begin(t, at)
+	return true
+}
+
+// begin gives a ticket a slot and a permit, which are free.
+func (f *flowState) begin(t *Ticket, at *Time) {
 	f.takeSlot(t)
 	f.tookAt = at.Elapsed
 	f.running[t] = struct{}{}
 	t.flow, t.needsPermit, t.withoutPermit = f, f.limit.Concurrency > 0, false
-	return true
+}
+
+// wanting returns how many tickets wait for slots and permits.
+func (f *flowState) wanting() int { return len(f.waiting) + f.released + f.isolating }
+
+// soon reports whether a slot and a permit are expected within the horizon of slots.
+func (f *flowState) soon(at *Time) bool {
+	if f.usable(at) > 0 {
+		return true
+	}
+	if f.limit.Concurrency > 0 && min(f.permits, f.share) <= len(f.running) {
+		return false
+	}
+	return len(f.slots) > 0 || f.requestedAt > 0 && f.nextSlot <= flow.At(at.Now).Add(flow.Horizon)
 }
 
 func (f *flowState) takeSlot(t *Ticket) {
@@ -278,7 +298,7 @@ func (q *Queue) RequestFlow(t *Ticket, key string, text timer.FlowLimits, planne
 		return a, false
 	}
 	f := q.flows.flowOf(store.FlowKey{Namespace: t.Namespace, Key: key}, text)
-	if f == nil || f.take(t, at, t.quarantined) {
+	if f == nil || t.flow == f || f.take(t, at, t.quarantined) {
 		q.flows.endTurn(t)
 		return FlowAnswer{OK: true}, true
 	}
@@ -294,6 +314,27 @@ func (q *Queue) RequestFlow(t *Ticket, key string, text timer.FlowLimits, planne
 	q.flows.push(f, t)
 	q.changed = true
 	return a, true
+}
+
+// LimitQuarantined makes a ticket in quarantine wait there until its flow has a slot and a permit for it, so that its start is not counted
+// before.
+func (q *Queue) LimitQuarantined(t *Ticket, key string, text timer.FlowLimits) {
+	if t.stage != Quarantined || t.isolatedFor != nil {
+		return
+	}
+	if f := q.flows.flowOf(store.FlowKey{Namespace: t.Namespace, Key: key}, text); f != nil {
+		t.isolatedFor = f
+		f.isolating++
+		q.changed = true
+	}
+}
+
+// leaveQuarantine records that a ticket no longer waits in quarantine for its flow.
+func (l *flows) leaveQuarantine(t *Ticket) {
+	if t.isolatedFor != nil {
+		t.isolatedFor.isolating--
+		t.isolatedFor = nil
+	}
 }
 
 func (l *flows) push(f *flowState, t *Ticket) {
@@ -338,6 +379,11 @@ func (l *flows) endFlow(t *Ticket, called bool) {
 	delete(f.running, t)
 	if called {
 		f.calls.end(l.clock.total, t.permit.calledAt, true)
+		return
+	}
+	if t.slot.Until != 0 && f.limit.Rate.Count > 0 { // no request was sent
+		place, _ := slices.BinarySearchFunc(f.slots, t.slot, func(a, b flow.Slot) int { return cmp.Compare(a.From, b.From) })
+		f.slots = slices.Insert(f.slots, place, t.slot)
 	}
 }
 
@@ -481,7 +527,7 @@ func (q *Queue) FlowRequests(at *Time) (due []FlowRequest, wait time.Duration) {
 			f.requesting, f.requestedAt = true, max(at.Elapsed, 1)
 			r := FlowRequest{Key: f.key, Limit: f.limit}
 			f.usable(at) // removes the slots and permits that have ended
-			r.Running, r.Waiting = len(f.running), len(f.waiting)+f.released
+			r.Running, r.Waiting = len(f.running), f.wanting()
 			f.permits = min(f.permits, max(f.holders(), min(f.share, r.Running+r.Waiting)))
 			r.Held = f.permits
 			r.Slots, r.ClockError, r.Late = max(r.Waiting-len(f.slots), 0), at.Error+clockGrain, f.late
@@ -501,7 +547,7 @@ func (q *Queue) FlowRequests(at *Time) (due []FlowRequest, wait time.Duration) {
 
 // forget removes a flow that is not in use, unless its last deliveries were late.
 func (l *flows) forget(f *flowState, elapsed time.Duration) {
-	idle := !f.registered && !f.requesting && f.requestedAt > 0 && len(f.running) == 0 && len(f.waiting) == 0 && f.released == 0
+	idle := !f.registered && !f.requesting && f.requestedAt > 0 && len(f.running) == 0 && f.wanting() == 0
 	if idle && (f.misses == 0 && f.late == 0 || elapsed-max(f.missed, f.lateAt) > lateFor) {
 		delete(l.known, f.key)
 	}
@@ -513,7 +559,7 @@ func (f *flowState) requestIn(at *Time) time.Duration {
 		return -1
 	}
 	since := at.Elapsed - f.requestedAt
-	waiting := len(f.waiting) + f.released
+	waiting := f.wanting()
 	f.usable(at) // removes the slots that have expired
 	wants := f.limit.Rate.Count > 0 && waiting > len(f.slots) ||
 		f.limit.Concurrency > 0 && waiting+len(f.running) > f.permits || waiting > 0 && f.requestedAt == 0

@@ -38,29 +38,43 @@ func (q *Queue) Quarantine(t *Ticket, starts int) {
 
 // nextGroup returns the quarantined tickets that begin now, at most limit of them. wait reports that no other delivery
 // may begin either: the next ticket must run alone, and waits until the running deliveries have ended or have leases.
-// retry is the next time at which an open circuit allows a waiting ticket to make a trial call; 0 if none waits for a
-// circuit.
-func (q *Queue) nextGroup(limit int) (group []*Ticket, wait bool, retry time.Duration) {
+// retry is the next time at which an open circuit allows a waiting ticket to make a trial call, or a flow may have a slot for one; 0 if none
+// waits for these.
+func (q *Queue) nextGroup(limit int, at *Time) (group []*Ticket, wait bool, retry time.Duration) {
 	s := &q.quarantine
 	if s.isolated != nil {
 		return nil, false, 0
 	}
 	s.waiting = slices.DeleteFunc(s.waiting, func(t *Ticket) bool {
+		f := t.isolatedFor
+		usable := f == nil || f.usable(at) > 0
+		tryAgain := func(at time.Duration) {
+			if at > 0 && (retry == 0 || at < retry) {
+				retry = at
+			}
+		}
+		if !usable {
+			tryAgain(at.Elapsed + f.untilUsable(at))
+		}
 		switch {
 		case wait:
 			return false
 		case !q.hosts.free(t):
-			if at := q.hosts.retryAt(t); at > 0 && (retry == 0 || at < retry) {
-				retry = at
-			}
+			tryAgain(q.hosts.retryAt(t))
 			return false
 		case q.runsIsolated(t):
+			if !usable && !f.soon(at) {
+				return false
+			}
 			// Those with leases may run for minutes, so other deliveries do not wait for them.
 			wait = s.running == s.unleased[0]
 			if s.running > 0 || q.exposed > 0 || limit <= 0 {
 				return false
 			}
 		case len(group) >= limit, s.unleased[0] >= q.groupLimit(), t.starts > 2 && s.unleased[1] >= q.limits.LaterInGroup:
+			return false
+		}
+		if !usable {
 			return false
 		}
 		if t.Target != 0 {
@@ -70,6 +84,9 @@ func (q *Queue) nextGroup(limit int) (group []*Ticket, wait bool, retry time.Dur
 			}
 		}
 		q.move(t, Checking)
+		if f != nil {
+			f.begin(t, at)
+		}
 		t.quarantined = true
 		s.running++
 		s.count(t, 1)

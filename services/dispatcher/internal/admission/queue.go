@@ -204,7 +204,8 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	if q.hosts.waiting > 0 {
 		r.checkQueuesAgain()
 	}
-	if wait := q.releaseFlows(&Time{now, q.clockError, elapsed}, postpone); wait > 0 {
+	at := &Time{now, q.clockError, elapsed}
+	if wait := q.releaseFlows(at, postpone); wait > 0 {
 		r.limitWait(wait)
 	}
 	if alone := q.quarantine.isolated; alone != nil && !alone.leased {
@@ -218,7 +219,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	others := func() bool { return limit > 0 && (q.shares.hasNext(q.free()) || q.hosts.hasNext(q.mayHoldSlot)) }
 	q.hosts.postponesNone = false
 	if len(q.quarantine.waiting) > 0 && (!q.quarantine.othersNext || !others()) {
-		group, wait, retry := q.nextGroup(limit)
+		group, wait, retry := q.nextGroup(limit, at)
 		// An isolated timer starts only when exposed is 0, and exposed includes the deliveries whose postponement is being
 		// written. So while other deliveries must wait for the isolated timer (wait), no delivery is postponed because its own host
 		// is slow.
@@ -423,14 +424,15 @@ type Aged struct {
 	// Lease: its row must be leased.
 	Lease bool
 	// Postpone: it waited too long, and is now in stage Writing. ForHost: it waited for a permit, or in quarantine while its host
-	// had none free; then PermitAnswer has the delay.
+	// had none free. Then, and if it waited in quarantine for its flow, PermitAnswer has the reason and the delay.
 	Postpone, ForHost bool
 	PermitAnswer
 }
 
 // Aged returns the deliveries whose interval is over, and starts another interval for each. The caller extends the ack wait of
 // the messages of all of them; most need nothing else. wait is the time until the next one; 0 if there is none.
-func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
+func (q *Queue) Aged(at *Time) (old []Aged, wait time.Duration) {
+	elapsed := at.Elapsed
 	q.hosts.setTime(elapsed)
 	dropped := false
 	for e := q.aging.Front(); e != nil; e = q.aging.Front() {
@@ -450,6 +452,9 @@ func (q *Queue) Aged(elapsed time.Duration) (old []Aged, wait time.Duration) {
 			if a.ForHost = t.stage == Queued || t.stage == Quarantined && !q.hosts.free(t); a.ForHost {
 				h, n := q.hosts.hostOf(t)
 				a.PermitAnswer = q.hosts.refuse(h, n, Saturated, 0)
+			} else if f := t.isolatedFor; f != nil {
+				a.Refused = FlowFull
+				a.Delay, a.Exact = f.postponement(t, at, q.flows.clock.total)
 			}
 			q.postpone(t)
 		}

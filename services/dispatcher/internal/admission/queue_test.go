@@ -111,7 +111,7 @@ func TestAtMostOneBatchIsPostponedAtATime(t *testing.T) {
 		t.Fatalf("%d called, %d postponed, %d wait, %d hold room", len(calls), len(postponed), b.hosts.waiting, b.room)
 	}
 	elapsed = time.Minute
-	if old, _ := b.Aged(elapsed); slices.ContainsFunc(old, func(a Aged) bool { return a.Postpone }) {
+	if old, _ := b.Aged(&Time{Elapsed: elapsed}); slices.ContainsFunc(old, func(a Aged) bool { return a.Postpone }) {
 		t.Error("more are postponed because of their age")
 	}
 	for _, p := range postponed[:3] {

@@ -45,7 +45,7 @@ func TestI11_LeasesBeginWhileAnAttemptIsUnderWay(t *testing.T) {
 	b := newTable(t, 8, 8)
 	leases := func(elapsed time.Duration) int {
 		n := 0
-		old, _ := b.Aged(elapsed)
+		old, _ := b.Aged(&Time{Elapsed: elapsed})
 		for _, a := range old {
 			if a.Lease {
 				n++

@@ -96,6 +96,8 @@ type Ticket struct {
 	slot     flow.Slot    // of the rate of its flow
 	turn     *flowState   // in which its turn has come, and it waits for the row check
 	waitsFor *flowState   // whose queue contains it
+	// isolatedFor is the flow for which it waits in quarantine.
+	isolatedFor *flowState
 	// needsPermit: its flow had a concurrency when it began. withoutPermit: its permit has ended. cut: WithoutPermits has returned
 	// it.
 	needsPermit, withoutPermit, cut bool
@@ -145,6 +147,7 @@ func (q *Queue) move(t *Ticket, to Stage) {
 	if to != Ready && to != Checking {
 		q.flows.endTurn(t)
 	}
+	q.flows.leaveQuarantine(t)
 	q.countExposed(t, exposed)
 }
 

@@ -143,7 +143,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 					}
 					b.End(d)
 				}
-				old, _ := b.Aged(at)
+				old, _ := b.Aged(&Time{Elapsed: at})
 				for _, a := range old {
 					if a.Postpone {
 						paths["aged"]++
