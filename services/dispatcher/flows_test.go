@@ -578,3 +578,25 @@ func TestI21_AQuarantinedTimerOfAQuietFlowIsDelivered(t *testing.T) {
 		}
 	}
 }
+
+// TestI15_AStepBackStopsNoFlow: a busy flow goes on when the store's clock is set back.
+func TestI15_AStepBackStopsNoFlow(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.limitFlows(timer.FlowLimit{Pattern: "*", Rate: timer.FlowRate{Count: 10, Per: time.Second, Burst: 1}})
+		n, clocks := w.startClocked()
+		clocks.Set(faultstore.Ahead{Store: 10 * time.Minute})
+		w.pass(10 * time.Second)
+		for i := range 900 {
+			w.put(fmt.Sprint("a", i), time.Duration(i)*100*time.Millisecond, inFlow("k"))
+		}
+		w.pass(10 * time.Second)
+		clocks.Set(faultstore.Ahead{})
+		w.pass(10 * time.Second)
+		before := len(w.times("a"))
+		w.pass(20 * time.Second)
+		if got := len(w.times("a")) - before; got < 150 {
+			t.Errorf("%d calls in 20 s after the step, want almost 190", got)
+		}
+		n.end()
+	})
+}

@@ -46,6 +46,7 @@ type flowState struct {
 	wantTurns  int           // how many tickets wait for such a turn to be reserved
 	tookAt     time.Duration // when a delivery last began
 	again      flow.Instant  // the next turn of a timer that is postponed once more
+	clock      time.Duration // the store's time minus that of the process, when the flow was last used
 	shrinking  bool          // the queue was too long, and tickets are being postponed
 
 	calls drainRate // of the running deliveries
@@ -87,6 +88,8 @@ const (
 	lateFor   = time.Minute
 	maxLate   = 15 * time.Second
 	lateEvery = 500 * time.Millisecond
+	// stepMargin is more than what a clock that was not set goes back.
+	stepMargin = time.Second
 	// clockGrain is the unit of the clock.
 	clockGrain = time.Millisecond
 )
@@ -128,9 +131,12 @@ func (l *flows) flowOf(key store.FlowKey, text timer.FlowLimits) *flowState {
 // usable returns how many more deliveries may begin now.
 func (f *flowState) usable(t *Time) int {
 	free := maxWaiting
+	f.checkClock(t)
 	if f.limit.Rate.Count > 0 {
 		now, within := flow.At(t.Now), t.Error+clockGrain
-		f.slots = slices.DeleteFunc(f.slots, func(s flow.Slot) bool { return now.Add(within) > s.Until })
+		// A slot that begins later than a lease allows was leased before the clock was set back.
+		latest := now.Add(flow.Horizon + stepMargin)
+		f.slots = slices.DeleteFunc(f.slots, func(s flow.Slot) bool { return now.Add(within) > s.Until || s.From > latest })
 		free = 0
 		for free < len(f.slots) && now.Add(-within) >= f.slots[free].From {
 			free++
@@ -142,6 +148,15 @@ func (f *flowState) usable(t *Time) int {
 		free = min(free, min(f.permits, f.share)-len(f.running))
 	}
 	return max(free, 0)
+}
+
+// checkClock forgets the times that were computed before the store's clock was set back (I15).
+func (f *flowState) checkClock(t *Time) {
+	clock := flow.At(t.Now).Sub(flow.Instant(t.Elapsed))
+	if clock < f.clock-stepMargin {
+		f.nextSlot, f.turnAt, f.turns, f.again = 0, 0, 0, 0
+	}
+	f.clock = clock
 }
 
 // endPermits ends the permits whose lease has ended. Another dispatcher may lease them soon, so their deliveries never get them

@@ -45,3 +45,25 @@ func TestI21_PermitsAreUsedInTheirTime(t *testing.T) {
 		t.Errorf("%d usable permits after their end", got)
 	}
 }
+
+// TestI15_SlotsFromBeforeAStepBackBlockNoLaterOnes: slots and turns that were computed before the store's clock was set back are not used.
+func TestI15_SlotsFromBeforeAStepBackBlockNoLaterOnes(t *testing.T) {
+	const now = timer.Millis(1_700_000_000_000)
+	slotAt := func(at timer.Millis) flow.Slot { return flow.Slot{From: flow.At(at), Until: flow.At(at.Add(50 * time.Millisecond))} }
+	before := now.Add(time.Hour)
+	f := &flowState{
+		limit: timer.FlowLimit{Pattern: "*", Rate: timer.FlowRate{Count: 10, Per: time.Second, Burst: 1}},
+		slots: []flow.Slot{slotAt(before.Add(100 * time.Millisecond))},
+	}
+	if got := f.usable(&Time{Now: before}); got != 0 || len(f.slots) != 1 {
+		t.Fatalf("%d usable slots of %d, want 0 of 1", got, len(f.slots))
+	}
+	f.nextSlot, f.turnAt, f.again, f.turns = flow.At(before), flow.At(before), flow.At(before), 5
+	f.slots = append(f.slots, slotAt(now))
+	if got := f.usable(&Time{Now: now.Add(5 * time.Millisecond)}); got != 1 {
+		t.Errorf("%d usable slots, want 1", got)
+	}
+	if f.nextSlot != 0 || f.turnAt != 0 || f.again != 0 || f.turns != 0 {
+		t.Errorf("times of the clock before the step remain: slot %v, turns %v, %v (%d)", f.nextSlot, f.turnAt, f.again, f.turns)
+	}
+}
