@@ -106,9 +106,15 @@ func (s *Service) call(d *delivery, profile *callback.Profile) (attemptResult, e
 	answer, result, err := s.callOnce(d, profile, d.startedAt)
 	if err == nil && answer.Status == http.StatusUnauthorized && d.token != "" {
 		// The receiver has refused the request, and so has not processed it.
-		if at, ok := s.renewToken(d, profile); ok && s.mayBegin(d, repeated) {
+		at, renewed := s.renewToken(d, profile)
+		switch {
+		case renewed && s.mayBegin(d, repeated):
 			answer, result, err = s.callOnce(d, profile, at)
-		} else {
+		case renewed && d.ticket.Postponements < timer.MaxPostponements:
+			// The flow has no slot for the repetition, so the next delivery uses the new token. The bound ends the timers of a receiver that
+			// refuses each token.
+			return postponedByFlow(errFlowEnded), nil
+		default:
 			result.Verdict = s.classify(d, answer) // the delay of the retry begins after the request of a token
 		}
 	}

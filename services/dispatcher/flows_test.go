@@ -600,3 +600,29 @@ func TestI15_AStepBackStopsNoFlow(t *testing.T) {
 		n.end()
 	})
 }
+
+// TestI21_A401WithoutASlotUsesNoAttempt: the repetition with a new token needs a slot of its own, and is made later.
+func TestI21_A401WithoutASlotUsesNoAttempt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.limitFlows(timer.FlowLimit{Pattern: "*", Rate: timer.FlowRate{Count: 10, Per: time.Second, Burst: 1}})
+		i := &identity{}
+		n := w.authenticated(i)
+		once := func(s *timer.Spec) { s.FlowKey, s.Retry.MaxAttempts = "k", 1 }
+		w.put("first", 0, once)
+		w.pass(time.Minute)
+		i.set(func() { i.revoked = 1 })
+		w.put("a", 0, once)
+		w.pass(10 * time.Second)
+		if got := w.wantStatus("a", timer.StatusDone); got.Attempts != 1 {
+			t.Errorf("%d attempts, want 1", got.Attempts)
+		}
+		i.wantSent(t, "a", "Bearer t1", "Bearer t2")
+		// A receiver that refuses every token gets the timer no more often than its attempts allow.
+		i.set(func() { i.deny = true })
+		w.pass(time.Minute)
+		w.put("denied", 0, once)
+		w.pass(time.Minute)
+		w.wantStatus("denied", timer.StatusDead)
+		n.end()
+	})
+}
