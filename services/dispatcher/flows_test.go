@@ -626,3 +626,36 @@ func TestI21_A401WithoutASlotUsesNoAttempt(t *testing.T) {
 		n.end()
 	})
 }
+
+// TestI21_AFlowAndItsHostAreBothSaturated: a timer whose turn in its flow has come keeps it while it waits for its host, and its place at the
+// host while its flow has no slot. So the flow is delivered, and rows are not read again and again.
+func TestI21_AFlowAndItsHostAreBothSaturated(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.limitFlows(timer.FlowLimit{Pattern: "*", Rate: timer.FlowRate{Count: 10, Per: time.Second, Burst: 1}})
+		w.settle(func(s *store.Settings) { s.HostConcurrency = 4 })
+		w.answer = answerAfter(200*time.Millisecond, 200)
+		n, metric := w.metered()
+		w.slowly(n, 4*time.Millisecond)
+		same := func(s *timer.Spec) { s.CallbackURL = "http://one.test/" }
+		// The host serves 20 a second. 18 a second arrive without a flow, and 4 a second with one.
+		for i := range 40 * 18 {
+			w.put(fmt.Sprint("other", i), time.Duration(i)*time.Second/18, same)
+		}
+		for i := range 40 * 4 {
+			w.put(fmt.Sprint("flow", i), time.Duration(i)*time.Second/4, func(s *timer.Spec) { same(s); s.FlowKey = "k" })
+		}
+		w.pass(20 * time.Second)
+		before := len(w.times("flow"))
+		w.pass(20 * time.Second)
+		flows, calls := len(w.times("flow"))-before, len(w.times(""))
+		_, read := metric("rows_read_total")
+		t.Logf("%d calls of the flow in the second half, %d calls, %v rows read", flows, calls, read)
+		if flows < 40 {
+			t.Errorf("%d calls of the flow in 20 s, want at least 40", flows)
+		}
+		if read > 2*float64(calls) {
+			t.Errorf("%v rows read for %d calls", read, calls)
+		}
+		n.end()
+	})
+}

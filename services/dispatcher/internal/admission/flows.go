@@ -38,7 +38,8 @@ type flowState struct {
 	permitsEnd time.Duration        // by the time of the process
 	running    map[*Ticket]struct{} // deliveries that hold permits or have used slots, also those whose permits have ended
 	waiting    []*Ticket            // ordered by planned time
-	released   int                  // tickets that wait for the row check, because their turn has come
+	released   int                  // tickets that wait for their host or the row check, because their turn has come
+	atHost     int                  // those of them that wait for their host
 	isolating  int                  // tickets in quarantine, which wait there for a slot and a permit
 	nextSlot   flow.Instant
 	turnAt     flow.Instant  // the next turn of a timer that is postponed for the first time
@@ -376,10 +377,30 @@ func (l *flows) remove(f *flowState, place int) *Ticket {
 	return t
 }
 
+// beginTurn gives a ticket whose turn has come a slot and a permit. If they have ended meanwhile, the ticket waits for its flow again, and
+// beginTurn returns false. A ticket whose flow is not known yet needs none.
+func (q *Queue) beginTurn(t *Ticket, at *Time) bool {
+	f := t.turn
+	switch {
+	case f == nil:
+	case f.usable(at) > 0:
+		q.flows.endTurn(t)
+		f.begin(t, at)
+	default:
+		q.move(t, AwaitingFlow)
+		q.flows.push(f, t)
+		return false
+	}
+	return true
+}
+
 // endTurn records that a ticket no longer waits for the row check because its turn had come.
 func (l *flows) endTurn(t *Ticket) {
 	if t.turn != nil {
 		t.turn.released--
+		if t.stage == Queued {
+			t.turn.atHost--
+		}
 		t.turn = nil
 	}
 }
@@ -408,7 +429,12 @@ func (q *Queue) releaseFlows(at *Time, refuse func(*Ticket, PermitAnswer)) (wait
 	for e := q.flows.queued.Front(); e != nil; {
 		f, following := e.Value.(*flowState), e.Next() //nolint:errcheck // the list holds one type.
 		e = following
-		for free := f.usable(at) - f.released; free > 0 && len(f.waiting) > 0; free-- {
+		// Tickets that wait for their host keep no slot from others. Those that wait there for less than HostMaxWait are enough.
+		free := f.usable(at) - (f.released - f.atHost)
+		if f.atHost > 0 {
+			free = min(free, f.queueLimit(at, q.flows.clock.total, q.limits.HostMaxWait)-f.atHost)
+		}
+		for ; free > 0 && len(f.waiting) > 0; free-- {
 			t := q.flows.remove(f, 0)
 			f.released++
 			t.turn = f

@@ -49,7 +49,9 @@ func TestI21_PermitsAreUsedInTheirTime(t *testing.T) {
 // TestI15_SlotsFromBeforeAStepBackBlockNoLaterOnes: slots and turns that were computed before the store's clock was set back are not used.
 func TestI15_SlotsFromBeforeAStepBackBlockNoLaterOnes(t *testing.T) {
 	const now = timer.Millis(1_700_000_000_000)
-	slotAt := func(at timer.Millis) flow.Slot { return flow.Slot{From: flow.At(at), Until: flow.At(at.Add(50 * time.Millisecond))} }
+	slotAt := func(at timer.Millis) flow.Slot {
+		return flow.Slot{From: flow.At(at), Until: flow.At(at.Add(50 * time.Millisecond))}
+	}
 	before := now.Add(time.Hour)
 	f := &flowState{
 		limit: timer.FlowLimit{Pattern: "*", Rate: timer.FlowRate{Count: 10, Per: time.Second, Burst: 1}},

@@ -208,8 +208,9 @@ func (l *limiter) retryAt(t *Ticket) time.Duration {
 	return 0
 }
 
-// firstGrantable returns the index of the first ticket that waits for a host and may get a permit; -1 if there is none.
-func (l *limiter) firstGrantable(h *host, may func(*Ticket) bool) int {
+// firstGrantable returns the index of the first ticket that waits for a host and may get a permit; -1 if there is none. A ticket whose turn in its
+// flow has come gets one only while its flow has a slot for it, and keeps its place until then.
+func (l *limiter) firstGrantable(h *host, may func(*Ticket) bool, at *Time) int {
 	if h.calls >= l.permitLimit(h) || !l.anyTenant(h, func(n *tenant) bool { return n.waiting > 0 && n.calls < n.limit }) {
 		return -1
 	}
@@ -219,7 +220,7 @@ func (l *limiter) firstGrantable(h *host, may func(*Ticket) bool) int {
 			return false
 		}
 		if may(t) && l.mayGrant(h, t.permit.tenant) {
-			return true
+			return t.turn == nil || t.turn.usable(at) > 0
 		}
 		refused = t.permit.tenant
 		return false
@@ -262,10 +263,10 @@ func (l *limiter) grant(h *host, n *tenant, t *Ticket) {
 
 // next grants a permit to the first waiting ticket that may have one, by round robin over hosts. It returns nil if
 // there is none.
-func (l *limiter) next(may func(*Ticket) bool) *Ticket {
+func (l *limiter) next(may func(*Ticket) bool, now *Time) *Ticket {
 	for e := l.queued.Front(); e != nil; e = e.Next() {
 		h := hostIn(e)
-		at := l.firstGrantable(h, may)
+		at := l.firstGrantable(h, may, now)
 		if at < 0 {
 			continue
 		}
@@ -281,9 +282,9 @@ func (l *limiter) next(may func(*Ticket) bool) *Ticket {
 }
 
 // hasNext reports whether next would return a ticket.
-func (l *limiter) hasNext(may func(*Ticket) bool) bool {
+func (l *limiter) hasNext(may func(*Ticket) bool, now *Time) bool {
 	for e := l.queued.Front(); e != nil; e = e.Next() {
-		if l.firstGrantable(hostIn(e), may) >= 0 {
+		if l.firstGrantable(hostIn(e), may, now) >= 0 {
 			return true
 		}
 	}

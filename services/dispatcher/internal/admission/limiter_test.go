@@ -72,13 +72,13 @@ func TestWhoWaitsForAHostComesInTurnAndBeforeNewcomers(t *testing.T) {
 	g := testLimiter(100, 1)
 	running := g.want(t, "in", "a", 0)
 	first, second := g.want(t, "queued", "a", 0), g.want(t, "queued", "a", 0)
-	if g.next(anybody) != nil || g.hasNext(anybody) {
+	if g.next(anybody, &Time{}) != nil || g.hasNext(anybody, &Time{}) {
 		t.Fatal("there is no place")
 	}
 	g.leave(running, Replied, ms)
 	newcomer := g.want(t, "queued", "a", ms)
 	for _, want := range []*Ticket{first, second, newcomer} {
-		d := g.next(anybody)
+		d := g.next(anybody, &Time{})
 		if d != want || !d.permit.granted {
 			t.Fatalf("got %p, want %p with a place", d, want)
 		}
@@ -184,7 +184,7 @@ func TestPostponementsOfASlowHostFollowItsPace(t *testing.T) {
 				g.clock.read(at)
 			}
 			g.leave(d, Replied, at)
-			if d = g.next(anybody); d == nil {
+			if d = g.next(anybody, &Time{}); d == nil {
 				t.Fatal("no delivery waits")
 			}
 			g.call(d, at)
@@ -477,10 +477,10 @@ func TestACircuitIsOneNamespaces(t *testing.T) {
 	}
 	g.leave(one, Replied, at)
 	g.leave(two, Replied, at)
-	if d := g.next(anybody); d != first {
+	if d := g.next(anybody, &Time{}); d != first {
 		t.Fatal("not in turn")
 	}
-	if d := g.next(anybody); d != tries {
+	if d := g.next(anybody, &Time{}); d != tries {
 		t.Fatal("not in turn")
 	}
 	if _, e := enter("hasty"); e.Refused != Open {
@@ -491,7 +491,7 @@ func TestACircuitIsOneNamespaces(t *testing.T) {
 	}
 	shed := 0
 	g.shrinkQueues(at, func(*Ticket, PermitAnswer) { shed++ }, func(*Ticket) { shed++ })
-	if d := g.next(anybody); d != third || shed != 0 {
+	if d := g.next(anybody, &Time{}); d != third || shed != 0 {
 		t.Fatalf("%d shed", shed)
 	}
 }
@@ -532,7 +532,7 @@ func TestEachNamespaceHasItsLimitAtAHost(t *testing.T) {
 				g.call(d, 0)
 				held[c.namespace] = append(held[c.namespace], d)
 			}
-			for d := g.next(anybody); d != nil; d = g.next(anybody) {
+			for d := g.next(anybody, &Time{}); d != nil; d = g.next(anybody, &Time{}) {
 				g.call(d, 0)
 				held[d.Namespace] = append(held[d.Namespace], d)
 			}
@@ -545,20 +545,20 @@ func TestEachNamespaceHasItsLimitAtAHost(t *testing.T) {
 	for _, d := range held["small"] {
 		g.leave(d, Replied, ms)
 	}
-	if d := g.next(anybody); d == nil || d.Namespace != "small" {
+	if d := g.next(anybody, &Time{}); d == nil || d.Namespace != "small" {
 		t.Fatalf("the first that waits is %+v", d)
 	}
-	if d := g.next(anybody); d == nil || d.Namespace != "small" {
+	if d := g.next(anybody, &Time{}); d == nil || d.Namespace != "small" {
 		t.Fatalf("the second that waits is %+v", d)
 	}
-	if d := g.next(anybody); d != nil {
+	if d := g.next(anybody, &Time{}); d != nil {
 		t.Fatalf("a sixth call, of %s", d.Namespace)
 	}
 	// A changed setting applies from the next event on.
 	if _, e := enter("large", 6); e != (PermitAnswer{}) || g.hosts[targetOf("shared")].limit != 6 {
 		t.Fatalf("%+v, the host's limit is %d", e, g.hosts[targetOf("shared")].limit)
 	}
-	if d := g.next(anybody); d == nil || d.Namespace != "large" {
+	if d := g.next(anybody, &Time{}); d == nil || d.Namespace != "large" {
 		t.Fatalf("after the change %+v", d)
 	}
 }

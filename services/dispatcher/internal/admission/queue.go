@@ -216,7 +216,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	if q.bytes >= q.limits.RoomBytes {
 		limit = 0
 	}
-	others := func() bool { return limit > 0 && (q.shares.hasNext(q.free()) || q.hosts.hasNext(q.mayHoldSlot)) }
+	others := func() bool { return limit > 0 && (q.shares.hasNext(q.free()) || q.hosts.hasNext(q.mayHoldSlot, at)) }
 	q.hosts.postponesNone = false
 	if len(q.quarantine.waiting) > 0 && (!q.quarantine.othersNext || !others()) {
 		group, wait, retry := q.nextGroup(limit, at)
@@ -232,7 +232,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 			return r
 		}
 	}
-	q.fill(&r, limit, elapsed, postpone)
+	q.fill(&r, limit, at, postpone)
 	if len(r.Check) > 0 {
 		q.quarantine.othersNext = false
 	}
@@ -243,7 +243,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 }
 
 // fill takes up to limit tickets, alternately one that waited for its host and one that waited for a slot.
-func (q *Queue) fill(r *Decision, limit int, elapsed time.Duration, postpone func(*Ticket, PermitAnswer)) {
+func (q *Queue) fill(r *Decision, limit int, at *Time, postpone func(*Ticket, PermitAnswer)) {
 	check := func(t *Ticket) bool {
 		if t == nil {
 			return false
@@ -252,8 +252,15 @@ func (q *Queue) fill(r *Decision, limit int, elapsed time.Duration, postpone fun
 		r.Check = append(r.Check, t)
 		return true
 	}
+	next := func() *Ticket {
+		t := q.hosts.next(q.mayHoldSlot, at)
+		if t != nil {
+			q.beginTurn(t, at) // next returns no ticket whose flow has no slot
+		}
+		return t
+	}
 	for more := true; more && len(r.Check) < limit; {
-		more = check(q.hosts.next(q.mayHoldSlot))
+		more = check(next())
 		if len(r.Check) == limit {
 			return
 		}
@@ -263,7 +270,9 @@ func (q *Queue) fill(r *Decision, limit int, elapsed time.Duration, postpone fun
 		}
 		more = true
 		if t.Target == 0 {
-			check(t)
+			if q.beginTurn(t, at) {
+				check(t)
+			}
 			continue
 		}
 		h, tenant := q.hosts.hostOf(t)
@@ -272,8 +281,13 @@ func (q *Queue) fill(r *Decision, limit int, elapsed time.Duration, postpone fun
 			check(t)
 			continue
 		}
-		switch g := q.hosts.request(h, tenant, t, 0, elapsed); {
+		if t.turn != nil && t.turn.usable(at) == 0 {
+			q.beginTurn(t, at) // it waits for its flow again, without a permit
+			continue
+		}
+		switch g := q.hosts.request(h, tenant, t, 0, at.Elapsed); {
 		case g.OK:
+			q.beginTurn(t, at)
 			check(t)
 		case g.Refused != "":
 			postpone(t, g)

@@ -158,7 +158,7 @@ func TestASlowNamespaceAtAFastHostIsPostponed(t *testing.T) {
 				g.leave(d, Replied, at)
 			}
 			quick = nil
-			for d := g.next(anybody); d != nil; d = g.next(anybody) {
+			for d := g.next(anybody, &Time{}); d != nil; d = g.next(anybody, &Time{}) {
 				g.call(d, at)
 				if d.Namespace == "quick" {
 					quick = append(quick, d)

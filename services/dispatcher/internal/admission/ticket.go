@@ -94,7 +94,7 @@ type Ticket struct {
 	planned  timer.Millis // its planned time; set when it waits for its flow
 	flow     *flowState   // in which it runs, or nil
 	slot     flow.Slot    // of the rate of its flow
-	turn     *flowState   // in which its turn has come, and it waits for the row check
+	turn     *flowState   // in which its turn has come, and it waits for its host or the row check
 	waitsFor *flowState   // whose queue contains it
 	// isolatedFor is the flow for which it waits in quarantine.
 	isolatedFor *flowState
@@ -144,7 +144,15 @@ func (q *Queue) move(t *Ticket, to Stage) {
 		q.hosts.postponing--
 		q.changed = true
 	}
-	if to != Ready && to != Checking {
+	if f := t.turn; f != nil && from != to {
+		switch Queued {
+		case from:
+			f.atHost--
+		case to:
+			f.atHost++
+		}
+	}
+	if to != Ready && to != Queued && to != Checking {
 		q.flows.endTurn(t)
 	}
 	q.flows.leaveQuarantine(t)
