@@ -31,6 +31,8 @@ const (
 	clockMargin = time.Second
 	// maxSlack is more than what dispatchers need.
 	maxSlack = 30 * time.Second
+	// slackForgotten is longer than cleanSlack keeps a slack, with the longest period and the largest burst.
+	slackForgotten = 7 * 24 * time.Hour
 	// maxTail bounds how far ahead the turns of waiting timers are planned.
 	maxTail = 366 * 24 * time.Hour
 )
@@ -141,6 +143,9 @@ type Grant struct {
 	NextSlot Instant
 	// TurnsFrom is the first of the turns.
 	TurnsFrom Instant
+	// Unused: no dispatcher uses the flow. Its state can be removed UnusedFor later.
+	Unused    bool
+	UnusedFor time.Duration
 }
 
 // Lease grants what a limit allows at now, and changes the state accordingly. If nothing remains to be known about the flow, the state
@@ -170,7 +175,19 @@ func (s *State) Lease(now Instant, limit *timer.FlowLimit, r *Request) Grant {
 	if len(s.Holders) == 0 && s.NextAt <= now && s.TailAt <= now && s.slack() == 0 {
 		*s = State{}
 	}
+	if g.Unused = len(s.Holders) == 0; g.Unused {
+		g.UnusedFor = max(s.NextAt.Sub(now), s.TailAt.Sub(now), 0)
+		if s.slack() > 0 {
+			g.UnusedFor += limit.Rate.Per + maxSlack
+		}
+	}
 	return g
+}
+
+// Unused reports whether a state has no effect any more, whatever the limit is. The limits that the caller knows may be old.
+func (s *State) Unused(now Instant) bool {
+	held := slices.ContainsFunc(s.Holders, func(h Holder) bool { return h.Until > now })
+	return !held && s.NextAt <= now && s.TailAt <= now && (s.slack() == 0 || now.Sub(s.SlackAt) > slackForgotten)
 }
 
 // slack returns the slack that the slots of a window may have.

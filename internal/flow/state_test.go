@@ -277,3 +277,19 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestUnused: a state is unused only when its slots, its turns and its leases are over.
+func TestUnused(t *testing.T) {
+	for name, s := range map[string]State{
+		"slot": {NextAt: start + 1}, "turn": {TailAt: start + 1}, "holder": {Holders: []Holder{{ID: "a", Until: start + 1}}},
+		"slack": {Slack: 1, SlackAt: start.Add(-time.Hour)},
+	} {
+		if s.Unused(start) {
+			t.Errorf("%s: unused", name)
+		}
+	}
+	over := State{NextAt: start, TailAt: start, Slack: 1, SlackAt: start.Add(-8 * 24 * time.Hour), Holders: []Holder{{ID: "a", Until: start}}}
+	if !over.Unused(start) {
+		t.Error("a state whose times are over is in use")
+	}
+}

@@ -24,6 +24,8 @@ const (
 	flowAgain = time.Second
 	// flowPause is the shortest time between two passes of runFlows, which look at all flows in use.
 	flowPause = 5 * time.Millisecond
+	// flowSweepPage is how many flows removeUnusedFlows reads at a time.
+	flowSweepPage = 100
 )
 
 // requestFlow reports whether a delivery may begin as far as its flow is concerned (I21). If not, it waits or is postponed.
@@ -248,5 +250,47 @@ func (s *Service) leaseFlow(ctx context.Context, r *admission.FlowRequest) (gran
 	if next.State == "" && present.Version == 0 {
 		return grant, false, nil
 	}
+	if next.State == present.State {
+		return grant, true, nil
+	}
 	return grant, next.State != "", s.config.Flows.SwapFlow(ctx, present.Version, next)
+}
+
+// removeUnusedFlows removes the states of flows of a namespace that have no effect any more. A process removes the state of a flow that it
+// used last only if that is possible soon, and not if it ends first.
+func (s *Service) removeUnusedFlows(ctx context.Context, ns *store.Namespace) error {
+	after := ""
+	for {
+		before := s.stopwatch.Elapsed()
+		page, err := s.flowPage(ctx, ns, after)
+		if err != nil || len(page) < flowSweepPage {
+			return err
+		}
+		after = page[len(page)-1].Key
+		if !timer.Sleep(ctx, max(s.stopwatch.Elapsed()-before, flowPause)) {
+			return nil
+		}
+	}
+}
+
+// flowPage reads a page of flows, removes the states that have no effect, and returns the page.
+func (s *Service) flowPage(ctx context.Context, ns *store.Namespace, after string) ([]store.Flow, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
+	defer cancel()
+	page, err := s.config.Flows.ListFlows(ctx, ns.Name, after, flowSweepPage)
+	for _, present := range page {
+		state, broken := flow.Parse(present.State)
+		now, certain := s.config.StoreClock.Certain(s.config.Clock)
+		if broken != nil || !certain {
+			continue
+		}
+		if !state.Unused(flow.At(now)) {
+			continue
+		}
+		next := store.Flow{FlowKey: present.FlowKey, Version: int64(s.config.Revisions.Next())}
+		if err := s.config.Flows.SwapFlow(ctx, present.Version, next); err != nil && !errors.Is(err, store.ErrConflict) {
+			return page, err
+		}
+	}
+	return page, err
 }

@@ -659,3 +659,38 @@ func TestI21_AFlowAndItsHostAreBothSaturated(t *testing.T) {
 		n.end()
 	})
 }
+
+// TestAnIdleFlowCostsNoRequests: also if the state of its rate must remain for hours. Another process removes it after them.
+func TestAnIdleFlowCostsNoRequests(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.limitFlows(timer.FlowLimit{Pattern: "*", Rate: timer.FlowRate{Count: 10, Per: 24 * time.Hour, Burst: 1}, Concurrency: 2})
+		n := w.start()
+		var requests atomic.Int64
+		n.store.set(func(op string, _ []store.Finish) error {
+			if op == "flow" {
+				requests.Add(1)
+			}
+			return nil
+		}, nil)
+		for i := range 100 {
+			w.put(fmt.Sprint("a", i), 0, inFlow(fmt.Sprint("k", i)))
+		}
+		w.pass(5 * time.Second)
+		if got := len(w.times("a")); got != 100 {
+			t.Fatalf("%d calls", got)
+		}
+		before := requests.Load()
+		w.pass(time.Minute)
+		if got := requests.Load() - before; got > 0 {
+			t.Errorf("%d requests in a minute for 100 idle flows", got)
+		}
+		n.kill()
+		next := w.start()
+		w.pass(30 * time.Hour)
+		flows, err := w.store.ListFlows(t.Context(), "n", "", 1000)
+		if err != nil || len(flows) > 0 {
+			t.Errorf("%d states remain, %v", len(flows), err)
+		}
+		next.end()
+	})
+}

@@ -6,10 +6,28 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// purgeHistory removes expired history. Every dispatcher does it, at random intervals.
+// purgeHistory removes expired history, and states of flows that are not in use. Every dispatcher does it, at random intervals.
 func (s *Service) purgeHistory(ctx context.Context) {
-	for timer.Sleep(ctx, s.jitter(s.config.PurgeEvery)) {
+	for first := true; timer.Sleep(ctx, s.jitter(s.config.PurgeEvery)); first = false {
 		s.purgeAll(ctx)
+		s.purgeFlows(ctx, first)
+	}
+}
+
+// purgeFlows removes states of flows that are not in use. The first time it also looks at namespaces without limits, which may have had some.
+func (s *Service) purgeFlows(ctx context.Context, all bool) {
+	if s.config.Flows == nil {
+		return
+	}
+	for _, ns := range s.config.Directory.All() {
+		if ns.Settings.Flows == "" && !all {
+			continue
+		}
+		err := s.removeUnusedFlows(ctx, ns)
+		s.recordResult("purge flows", err)
+		if err != nil || !timer.Sleep(ctx, flowPause) {
+			return
+		}
 	}
 }
 

@@ -23,6 +23,8 @@ type flows struct {
 	known   map[store.FlowKey]*flowState
 	queued  *list.List // flows with waiting tickets, of *flowState
 	waiting int        // tickets in the queues
+	// requesting is the number of requests in flight.
+	requesting int
 }
 
 // flowState is what a process knows about one flow.
@@ -63,6 +65,8 @@ type flowState struct {
 	requestedAt time.Duration // when the last one began; 0 if there was none
 	unmet       bool          // the last one granted less than it asked for
 	registered  bool          // the store has a state that this process should clean up
+	unused      bool          // the last one left the state without permits of any process
+	unusedAt    time.Duration // when this state can be removed
 }
 
 const (
@@ -82,6 +86,8 @@ const (
 	flowTurnsFor = time.Second
 	flowTurns    = 64
 	flowRenew    = time.Second
+	// A process removes the state of a flow that it used last if that is possible within flowCleanUp.
+	flowCleanUp = 10 * time.Second
 	// permitsMargin is how long before the end of their lease permits may no longer be used. It is more than the difference between the
 	// clocks of two processes.
 	permitsMargin = 500 * time.Millisecond
@@ -91,6 +97,8 @@ const (
 	lateEvery = 500 * time.Millisecond
 	// stepMargin is more than what a clock that was not set goes back.
 	stepMargin = time.Second
+	// maxRequests bounds the requests in flight.
+	maxRequests = 64
 	// clockGrain is the unit of the clock.
 	clockGrain = time.Millisecond
 )
@@ -555,6 +563,7 @@ type FlowRequest struct {
 
 // FlowRequests returns the requests that are due, and the time until the next one; 0 if there is none.
 func (q *Queue) FlowRequests(at *Time) (due []FlowRequest, wait time.Duration) {
+	var now []*flowState
 	for _, f := range q.flows.known {
 		q.flows.forget(f, at.Elapsed)
 		in := f.requestIn(at)
@@ -565,25 +574,37 @@ func (q *Queue) FlowRequests(at *Time) (due []FlowRequest, wait time.Duration) {
 				wait = in
 			}
 		default:
-			f.requesting, f.requestedAt = true, max(at.Elapsed, 1)
-			r := FlowRequest{Key: f.key, Limit: f.limit}
-			f.usable(at) // removes the slots and permits that have ended
-			r.Running, r.Waiting = len(f.running), f.wanting()
-			f.permits = min(f.permits, max(f.holders(), min(f.share, r.Running+r.Waiting)))
-			r.Held = f.permits
-			r.Slots, r.ClockError, r.Late = max(r.Waiting-len(f.slots), 0), at.Error+clockGrain, f.late
-			if f.turns == 0 {
-				r.Every = f.every(q.flows.clock.total)
-				r.Turns = min(f.wantTurns, max(int(flowTurnsFor/r.Every), flowTurns))
-				r.TurnsAfter = flow.At(at.Now).Add(flowMaxWait)
-			}
-			due = append(due, r)
+			now = append(now, f)
 		}
 	}
-	slices.SortFunc(due, func(a, b FlowRequest) int { // simulations must be repeatable
-		return cmp.Or(cmp.Compare(a.Key.Namespace, b.Key.Namespace), cmp.Compare(a.Key.Key, b.Key.Key))
+	// Permits in use are renewed first, then the oldest requests. Simulations must be repeatable.
+	slices.SortFunc(now, func(a, b *flowState) int {
+		return cmp.Or(-cmp.Compare(min(a.holders(), 1), min(b.holders(), 1)), cmp.Compare(a.requestedAt, b.requestedAt),
+			cmp.Compare(a.key.Namespace, b.key.Namespace), cmp.Compare(a.key.Key, b.key.Key))
 	})
+	// When a request ends, the others are due.
+	for _, f := range now[:min(len(now), max(maxRequests-q.flows.requesting, 0))] {
+		due = append(due, q.flows.request(f, at))
+	}
 	return due, wait
+}
+
+// request begins a request of a flow.
+func (l *flows) request(f *flowState, at *Time) FlowRequest {
+	l.requesting++
+	f.requesting, f.requestedAt = true, max(at.Elapsed, 1)
+	r := FlowRequest{Key: f.key, Limit: f.limit}
+	f.usable(at) // removes the slots and permits that have ended
+	r.Running, r.Waiting = len(f.running), f.wanting()
+	f.permits = min(f.permits, max(f.holders(), min(f.share, r.Running+r.Waiting)))
+	r.Held = f.permits
+	r.Slots, r.ClockError, r.Late = max(r.Waiting-len(f.slots), 0), at.Error+clockGrain, f.late
+	if f.turns == 0 {
+		r.Every = f.every(l.clock.total)
+		r.Turns = min(f.wantTurns, max(int(flowTurnsFor/r.Every), flowTurns))
+		r.TurnsAfter = flow.At(at.Now).Add(flowMaxWait)
+	}
+	return r
 }
 
 // forget removes a flow that is not in use, unless its last deliveries were late.
@@ -612,6 +633,8 @@ func (f *flowState) requestIn(at *Time) time.Duration {
 		return max(flowRequestMin-since, 0)
 	case wants:
 		return max(flowRequestUnmet-since, 0)
+	case f.registered && f.unused && len(f.running) == 0:
+		return max(f.unusedAt-at.Elapsed, flowRenew-since, 0)
 	case f.registered || len(f.running) > 0:
 		return max(flowRenew-since, 0)
 	default:
@@ -622,12 +645,16 @@ func (f *flowState) requestIn(at *Time) time.Duration {
 // FlowGranted records the answer, at a time elapsed, to a request that began at. known is false if the store has no state of the flow any
 // more.
 func (q *Queue) FlowGranted(r *FlowRequest, g *flow.Grant, known bool, began, elapsed time.Duration) {
+	q.flows.requesting--
+	q.changed = true
 	f := q.flows.known[r.Key]
 	if f == nil {
 		return
 	}
 	f.endPermits(elapsed)
-	f.requesting, f.registered = false, known
+	// The state of a flow with long times is left to the housekeeping, so that an idle flow costs no requests.
+	f.requesting, f.registered = false, known && (!g.Unused || g.UnusedFor <= flowCleanUp)
+	f.unused, f.unusedAt = g.Unused, elapsed+g.UnusedFor
 	if f.limit != r.Limit {
 		f.requestedAt = 0 // the grant is that of an earlier limit
 		return
@@ -643,12 +670,13 @@ func (q *Queue) FlowGranted(r *FlowRequest, g *flow.Grant, known bool, began, el
 		f.takePermits() // their lease had ended, and others may have leased them
 	}
 	f.unmet = len(g.Slots) < r.Slots || r.Limit.Concurrency > 0 && g.Permits < r.Running+r.Waiting
-	q.changed = true
 	q.flows.forget(f, elapsed)
 }
 
 // FlowFailed records that a request failed. It is made again later.
 func (q *Queue) FlowFailed(r *FlowRequest) {
+	q.flows.requesting--
+	q.changed = true
 	if f := q.flows.known[r.Key]; f != nil {
 		f.requesting, f.unmet, f.registered = false, true, true
 	}

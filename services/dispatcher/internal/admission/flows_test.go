@@ -1,10 +1,12 @@
 package admission
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/timerbus/timerbus/internal/flow"
+	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -67,5 +69,34 @@ func TestI15_SlotsFromBeforeAStepBackBlockNoLaterOnes(t *testing.T) {
 	}
 	if f.nextSlot != 0 || f.turnAt != 0 || f.again != 0 || f.turns != 0 {
 		t.Errorf("times of the clock before the step remain: slot %v, turns %v, %v (%d)", f.nextSlot, f.turnAt, f.again, f.turns)
+	}
+}
+
+// TestFlowRequestsAreBounded: and permits in use are renewed first.
+func TestFlowRequestsAreBounded(t *testing.T) {
+	q := New(&Limits{MaxInFlight: 1280, Batch: 256})
+	text, err := timer.NewFlowLimits([]timer.FlowLimit{{Pattern: "*", Concurrency: 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 * maxRequests {
+		f := q.flows.flowOf(store.FlowKey{Namespace: "n", Key: fmt.Sprint(i)}, text)
+		f.released = 1
+		if i == 2*maxRequests {
+			f.permits, f.permitsEnd, f.requestedAt = 1, time.Hour, time.Second
+			f.running[&Ticket{needsPermit: true}] = struct{}{}
+		}
+	}
+	at := &Time{Now: 1_700_000_000_000, Elapsed: time.Minute}
+	due, _ := q.FlowRequests(at)
+	if len(due) != maxRequests || due[0].Key.Key != fmt.Sprint(2*maxRequests) {
+		t.Fatalf("%d requests, the first for %v", len(due), due[0].Key)
+	}
+	if again, _ := q.FlowRequests(at); len(again) > 0 {
+		t.Errorf("%d more requests while %d are in flight", len(again), len(due))
+	}
+	q.FlowFailed(&due[0])
+	if again, _ := q.FlowRequests(at); len(again) != 1 {
+		t.Errorf("%d requests after one has ended, want 1", len(again))
 	}
 }
