@@ -139,10 +139,13 @@ func (s *Service) callOnce(d *delivery, profile *callback.Profile, at timer.Mill
 		tracing.End(span, errFlowEnded.Error())
 		return Answer{Err: callback.ErrNotConfirmed}, postponedByFlow(errFlowEnded), nil
 	}
-	began := s.stopwatch.Elapsed()
+	began, step := s.stopwatch.Elapsed(), connected
 	answer := s.config.Caller.Call(ctx, Request{
 		Timer: &d.row, At: at, Profile: profile, Authorization: d.authorization, Trace: tracing.Of(traced, event.Trace{}),
-		Confirm: func() bool { return s.mayBegin(d, connected) },
+		Confirm: func() bool {
+			defer func() { step = repeated }() // the transport repeats requests whose idle connection was closed
+			return s.mayBegin(d, step)
+		},
 	})
 	switch {
 	case answer.Err == nil:

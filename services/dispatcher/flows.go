@@ -115,7 +115,7 @@ const (
 	beforeConnecting confirmStep = iota
 	// connected: the request, or the event, is sent now.
 	connected
-	// repeated: the request was sent before, so it needs another slot. It is confirmed again before it is sent.
+	// repeated: the request was sent before, so it needs another slot.
 	repeated
 )
 

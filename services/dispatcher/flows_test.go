@@ -694,3 +694,21 @@ func TestAnIdleFlowCostsNoRequests(t *testing.T) {
 		next.end()
 	})
 }
+
+// TestI21_ARepeatedRequestNeedsAnotherSlot: the transport repeats a request if its idle connection was closed.
+func TestI21_ARepeatedRequestNeedsAnotherSlot(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const count = 10
+		w.limitFlows(timer.FlowLimit{Pattern: "*", Rate: timer.FlowRate{Count: count, Per: time.Second, Burst: 1}})
+		w.repeats = 1
+		n := w.start()
+		for i := range 100 {
+			w.put(fmt.Sprint("a", i), 0, inFlow("k"))
+		}
+		w.pass(5 * time.Second)
+		if got := mostIn(w.times("a"), time.Second); got > count {
+			t.Errorf("%d requests in a second, want at most %d", got, count)
+		}
+		n.end()
+	})
+}

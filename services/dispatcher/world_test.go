@@ -55,6 +55,8 @@ type world struct {
 	answer func(ctx context.Context, c call) dispatcher.Answer
 	// connect is how long a connection takes.
 	connect time.Duration
+	// repeats is how often the transport repeats each request.
+	repeats int
 }
 
 type published struct {
@@ -439,18 +441,20 @@ func (n *node) dead() bool {
 func (n *node) Call(ctx context.Context, r dispatcher.Request) dispatcher.Answer {
 	c := call{id: r.Timer.ID, attempt: r.Timer.Attempts + 1, timer: *r.Timer, at: timer.SystemClock(), node: n}
 	n.mu.Lock()
-	connect, answer := n.connect, n.answer
+	connect, answer, repeats := n.connect, n.answer, n.repeats
 	n.mu.Unlock()
 	if connect > 0 {
 		time.Sleep(connect)
 	}
-	if r.Confirm != nil && !r.Confirm() {
-		return dispatcher.Answer{Err: dispatcher.ErrNotConfirmed}
+	for range 1 + repeats {
+		if r.Confirm != nil && !r.Confirm() {
+			return dispatcher.Answer{Err: dispatcher.ErrNotConfirmed}
+		}
+		c.at = timer.SystemClock()
+		n.mu.Lock()
+		n.calls = append(n.calls, c)
+		n.mu.Unlock()
 	}
-	c.at = timer.SystemClock()
-	n.mu.Lock()
-	n.calls = append(n.calls, c)
-	n.mu.Unlock()
 	if answer == nil {
 		return dispatcher.Answer{Status: 200}
 	}

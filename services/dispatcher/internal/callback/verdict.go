@@ -38,7 +38,8 @@ type Request struct {
 	// Trace, if not zero, replaces the trace in the headers of the timer.
 	Trace event.Trace
 	// Confirm, if it is not nil, is called when there is a connection, directly before the request is sent. If it returns false,
-	// the request is not sent, and the answer has ErrNotConfirmed.
+	// the request is not sent, and the answer has ErrNotConfirmed. It is called again if the transport repeats the request on another
+	// connection.
 	Confirm func() bool
 }
 
