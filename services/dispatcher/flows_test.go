@@ -712,3 +712,49 @@ func TestI21_ARepeatedRequestNeedsAnotherSlot(t *testing.T) {
 		n.end()
 	})
 }
+
+// TestI21_OtherTimersDoNotWaitWhileFlowRequestsFail: the rest of the store works.
+func TestI21_OtherTimersDoNotWaitWhileFlowRequestsFail(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.limitFlows(timer.FlowLimit{Pattern: "*", Rate: timer.FlowRate{Count: 10, Per: time.Second, Burst: 1}})
+		n, metric := w.metered()
+		fail := func(op string, _ []store.Finish) error {
+			if op == "flow" {
+				return store.ErrUnavailable
+			}
+			return nil
+		}
+		n.store.set(fail, nil)
+		for i := range 3000 {
+			w.put(fmt.Sprint("flow", i), time.Duration(i)*time.Millisecond, inFlow(fmt.Sprint("k", i%5)))
+		}
+		planned := map[string]timer.Millis{}
+		for i := range 500 {
+			id := fmt.Sprint("other", i)
+			planned[id] = w.put(id, time.Duration(i)*20*time.Millisecond, nil).ExecuteAt
+		}
+		w.pass(30 * time.Second)
+		var worst time.Duration
+		for id, at := range planned {
+			if calls := w.called(id); len(calls) == 0 {
+				t.Errorf("%s was not called", id)
+			} else {
+				worst = max(worst, calls[0].at.Sub(at))
+			}
+		}
+		_, requests := metric("flow_requests_total")
+		t.Logf("others are at most %v late, %v requests", worst, requests)
+		if worst > time.Second {
+			t.Errorf("other timers were %v late", worst)
+		}
+		if requests > 100 {
+			t.Errorf("%v requests in 30 s for 5 flows", requests)
+		}
+		n.store.set(nil, nil)
+		w.pass(20 * time.Second)
+		if got := len(w.times("flow")); got < 500 {
+			t.Errorf("%d calls of flows in 20 s after the failure, want almost 950", got)
+		}
+		n.end()
+	})
+}

@@ -64,6 +64,7 @@ type flowState struct {
 	requesting  bool          // a request is in flight
 	requestedAt time.Duration // when the last one began; 0 if there was none
 	unmet       bool          // the last one granted less than it asked for
+	failures    int           // how many requests in a row have failed
 	registered  bool          // the store has a state that this process should clean up
 	unused      bool          // the last one left the state without permits of any process
 	unusedAt    time.Duration // when this state can be removed
@@ -97,6 +98,8 @@ const (
 	lateEvery = 500 * time.Millisecond
 	// stepMargin is more than what a clock that was not set goes back.
 	stepMargin = time.Second
+	// flowBackoff is the longest time between two requests while they fail.
+	flowBackoff = 5 * time.Second
 	// maxRequests bounds the requests in flight.
 	maxRequests = 64
 	// clockGrain is the unit of the clock.
@@ -231,7 +234,7 @@ func (f *flowState) soon(at *Time) bool {
 	if f.limit.Concurrency > 0 && min(f.permits, f.share) <= len(f.running) {
 		return false
 	}
-	return len(f.slots) > 0 || f.requestedAt > 0 && f.nextSlot <= flow.At(at.Now).Add(flow.Horizon)
+	return len(f.slots) > 0 || f.requestedAt > 0 && f.failures == 0 && f.nextSlot <= flow.At(at.Now).Add(flow.Horizon)
 }
 
 func (f *flowState) takeSlot(t *Ticket) {
@@ -487,7 +490,8 @@ func (q *Queue) shrinkFlow(f *flowState, at *Time, refuse func(*Ticket, PermitAn
 	var late []*Ticket
 	turns := f.turns
 	for len(f.waiting) > most && q.hosts.postponing+len(late) < q.limits.Batch && !q.hosts.paused {
-		if f.waiting[len(f.waiting)-1].Postponements == 0 {
+		// While requests fail, no turns can be reserved, and timers of other flows need the memory.
+		if f.waiting[len(f.waiting)-1].Postponements == 0 && (turns > 0 || f.failures == 0) {
 			if turns == 0 {
 				break
 			}
@@ -628,6 +632,8 @@ func (f *flowState) requestIn(at *Time) time.Duration {
 	switch {
 	case wants && f.requestedAt == 0:
 		return 0
+	case f.failures > 0:
+		return max(f.backoff()-since, 0)
 	case wants && !f.unmet, f.wantTurns > 0 && f.turns == 0,
 		f.limit.Concurrency > 0 && f.permits > max(f.share, len(f.running)):
 		return max(flowRequestMin-since, 0)
@@ -642,6 +648,14 @@ func (f *flowState) requestIn(at *Time) time.Duration {
 	}
 }
 
+// backoff returns the time between two requests while requests fail.
+func (f *flowState) backoff() time.Duration {
+	if f.holders() > 0 {
+		return flowRequestUnmet // permits must be renewed before they end
+	}
+	return min(flowRequestUnmet<<min(f.failures-1, 8), flowBackoff)
+}
+
 // FlowGranted records the answer, at a time elapsed, to a request that began at. known is false if the store has no state of the flow any
 // more.
 func (q *Queue) FlowGranted(r *FlowRequest, g *flow.Grant, known bool, began, elapsed time.Duration) {
@@ -653,6 +667,7 @@ func (q *Queue) FlowGranted(r *FlowRequest, g *flow.Grant, known bool, began, el
 	}
 	f.endPermits(elapsed)
 	// The state of a flow with long times is left to the housekeeping, so that an idle flow costs no requests.
+	f.failures = 0
 	f.requesting, f.registered = false, known && (!g.Unused || g.UnusedFor <= flowCleanUp)
 	f.unused, f.unusedAt = g.Unused, elapsed+g.UnusedFor
 	if f.limit != r.Limit {
@@ -679,6 +694,7 @@ func (q *Queue) FlowFailed(r *FlowRequest) {
 	q.changed = true
 	if f := q.flows.known[r.Key]; f != nil {
 		f.requesting, f.unmet, f.registered = false, true, true
+		f.failures++
 	}
 }
 
