@@ -32,7 +32,7 @@ func renderTimer(t *timer.Timer) api.Timer {
 		LastStatusCode: t.LastStatus, LastError: t.LastError, Headers: t.Headers.Map(),
 		Topic: t.Topic, Key: t.EventKey, Request: renderRequest(t, kept), Window: optionalDuration(t.Window),
 		ExpireAfter: optionalDuration(t.ExpireAfter), ExpiresAt: expiresAt(t), OnDone: t.OnDone, OnDead: t.OnDead,
-		Pause: renderPause(t.Pause),
+		Pause:   renderPause(t.Pause),
 		FlowKey: t.FlowKey,
 	}
 }

@@ -489,7 +489,7 @@ func (q *Queue) shrinkFlow(f *flowState, at *Time, refuse func(*Ticket, PermitAn
 	}
 	var late []*Ticket
 	turns := f.turns
-	for len(f.waiting) > most && q.hosts.postponing+len(late) < q.limits.Batch && !q.hosts.paused {
+	for len(f.waiting) > most && q.hosts.postponing+len(late) < q.limits.Batch && !q.hosts.postponesNone {
 		// While requests fail, no turns can be reserved, and timers of other flows need the memory.
 		if f.waiting[len(f.waiting)-1].Postponements == 0 && (turns > 0 || f.failures == 0) {
 			if turns == 0 {
