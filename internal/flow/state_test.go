@@ -293,3 +293,59 @@ func TestUnused(t *testing.T) {
 		t.Error("a state whose times are over is in use")
 	}
 }
+
+func TestAChangedLimitMovesTurns(t *testing.T) {
+	at := func(d time.Duration) Instant { return start.Add(d) }
+	none := Change{}
+	faster, slower, other := Change{at(time.Minute), 0.1}, Change{at(time.Minute), 10}, Change{at(time.Minute), 0}
+	for _, c := range []struct {
+		name        string
+		change      Change
+		turn, rowAt time.Duration
+		want        time.Duration
+	}{
+		{"no change", none, time.Hour, 0, time.Hour},
+		{"before", faster, 61 * time.Minute, 0, 7 * time.Minute},
+		{"passed", faster, 30 * time.Second, 0, 30 * time.Second},
+		{"written later", faster, 61 * time.Minute, 63 * time.Second, 61 * time.Minute},
+		{"written soon after a raise", faster, 61 * time.Minute, 61 * time.Second, 7 * time.Minute},
+		{"lowered", slower, 2 * time.Minute, 0, 11 * time.Minute},
+		{"written shortly before it was lowered", slower, 2 * time.Minute, 59 * time.Second, 2 * time.Minute},
+		{"not comparable", other, time.Hour, 0, time.Minute},
+	} {
+		if got := c.change.Turn(at(c.turn), at(c.rowAt)); got != at(c.want) {
+			t.Errorf("%s: the turn is at %v, want %v", c.name, got.Sub(start), c.want)
+		}
+	}
+}
+
+func TestTheTailFollowsALimit(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		is      *timer.FlowLimit
+		expects time.Duration
+	}{
+		{"raised", rateOf(10, time.Second, 1), 6 * time.Minute},
+		{"lowered", rateOf(1, 2*time.Second, 1), 2 * time.Hour},
+		{"the same rate", rateOf(2, 2*time.Second, 1), time.Hour},
+		{"a concurrency instead", &timer.FlowLimit{Pattern: "*", Concurrency: 1}, 0},
+	} {
+		var s State
+		s.Lease(start, rateOf(1, time.Second, 1), &Request{ID: "a", Slots: 1, Turns: 3600, Every: time.Second})
+		s = restored(t, s)
+		if got := s.Lease(start, c.is, &Request{ID: "a", Turns: 1, Every: time.Second}).TurnsFrom.Sub(start); got != c.expects {
+			t.Errorf("%s: the next turn is in %v, want %v", c.name, got, c.expects)
+		}
+	}
+}
+
+func TestUnusedTurnsEndTheBacklog(t *testing.T) {
+	for idle, want := range map[time.Duration]time.Duration{8 * time.Second: 3600 * time.Second, 12 * time.Second: 12 * time.Second} {
+		var s State
+		s.Lease(start, rateOf(1, time.Second, 1), &Request{ID: "a", Slots: 1, Turns: 3600, Every: time.Second})
+		got := s.Lease(start.Add(idle), rateOf(1, time.Second, 1), &Request{ID: "a", Turns: 1, Every: time.Second}).TurnsFrom.Sub(start)
+		if got != want {
+			t.Errorf("after %v without a delivery the next turn is at %v, want %v", idle, got, want)
+		}
+	}
+}

@@ -109,8 +109,9 @@ const (
 	// FinishLeased moves the row to NextAt while the callback runs, and increments starts if CountStart is set. Status,
 	// plannedAt, last error and outbox entry are kept. It writes no history.
 	FinishLeased
-	// FinishPostponed moves the row to NextAt and uses no attempt. It decrements starts if ReturnStart is set. Status,
-	// plannedAt, last error and outbox entry are kept. It writes no history.
+	// FinishPostponed moves the row to NextAt and uses no attempt. It decrements starts if ReturnStart is set, and sets flowTurn if
+	// FlowTurn is set. Status, plannedAt, last error and outbox entry are kept. It writes no history. The other kinds, except
+	// FinishLeased and FinishParked, clear flowTurn.
 	FinishPostponed
 	// FinishDead removes the row and writes the complete timer into history as "dead", with an outbox entry.
 	FinishDead
@@ -149,6 +150,8 @@ type Finish struct {
 	CountStart bool
 	// ReturnStart is for FinishPostponed: it decrements the row's starts, unless they are 0.
 	ReturnStart bool
+	// FlowTurn is for FinishPostponed: it becomes the row's, unless it is 0.
+	FlowTurn timer.Millis
 	// Record describes the attempt. FinishParked uses only its Error. FinishLeased and FinishPostponed do not use it.
 	Record Record
 	// FollowUp, if it is set, is written in the same transaction as a FinishDone or FinishDead: both are applied, or neither. Its

@@ -131,7 +131,8 @@ type Delete struct {
 }
 
 // Pause makes a scheduled or retrying timer paused: polls and sweeps do not read it, and its published due events miss at the row
-// check, because it has a new revision. due_at becomes plannedAt, which becomes resumedFrom if an earlier resume assigned it. The
+// check, because it has a new revision. due_at becomes plannedAt, which becomes resumedFrom if an earlier resume assigned it.
+// flowTurn is cleared. The
 // generation, attempts, starts and results are kept, so the success of a running callback still ends the timer (I20). A timer that
 // is already paused is not changed (Kept). A Put, an Update and FinishRescheduled change a paused timer as they would change another
 // one, but it stays paused. Errors: ErrNotFound, also for finished timers; ErrConflict for a parked timer, or as for Update.
@@ -184,6 +185,7 @@ func (p Pause) Apply(now timer.Millis, t *timer.Timer) (changed bool, err error)
 	}
 	t.Status = timer.StatusPaused
 	t.Pause = &timer.Pause{By: p.By, Note: p.Note, At: now}
+	t.FlowTurn = 0
 	if t.ResumedFrom != 0 {
 		t.PlannedAt, t.ResumedFrom, t.Skip = t.ResumedFrom, 0, false
 	}

@@ -44,18 +44,24 @@ func (s *Service) requestFlow(d *delivery) bool {
 	}
 	inaccuracy, _ := s.config.StoreClock.Doubt()
 	at := admission.Time{Now: now, Error: inaccuracy, Elapsed: s.stopwatch.Elapsed()}
-	var a admission.FlowAnswer
+	var a admission.PermitAnswer
 	var ok bool
 	s.intake.step(func(q *admission.Queue) {
-		if a, ok = q.RequestFlow(&d.ticket, d.row.FlowKey, ns.Settings.Flows, d.row.PlannedAt, &at); ok && !a.OK {
+		if a, ok = q.RequestFlow(&d.ticket, flowRow(d, ns), &at); ok && !a.OK {
 			d.row.Payload = nil
 			d.namespace = nil
 		}
 	})
-	if a.Postpone {
-		s.postponeRefused(d, admission.PermitAnswer{Refused: admission.FlowFull, Delay: a.Delay})
+	if a.Refused != "" {
+		s.postponeRefused(d, a)
 	}
 	return ok && a.OK
+}
+
+func flowRow(d *delivery, ns *store.Namespace) *admission.FlowRow {
+	return &admission.FlowRow{
+		Key: d.row.FlowKey, Limits: ns.Settings.Flows, PlannedAt: d.row.PlannedAt, Turn: d.row.FlowTurn, UpdatedAt: d.row.UpdatedAt,
+	}
 }
 
 // flowTime returns the present for decisions about flows.
@@ -67,7 +73,7 @@ func (s *Service) flowTime() admission.Time {
 // quarantine makes a delivery wait in quarantine, and for its flow. starts includes the start that it waits for.
 func (s *Service) quarantine(d *delivery, starts int) {
 	s.metrics.quarantined.Inc()
-	var limits timer.FlowLimits
+	var row *admission.FlowRow
 	limited := d.row.FlowKey != "" && s.config.Flows != nil
 	if _, expired := callback.Expired(&d.row, s.config.Clock()); limited && !expired {
 		ns, err := s.flowNamespace(d)
@@ -75,12 +81,14 @@ func (s *Service) quarantine(d *delivery, starts int) {
 			s.delay(d, s.config.Clock().Add(s.jitter(refusedRowDelay)))
 			return
 		}
-		limits = ns.Settings.Flows
+		row = flowRow(d, ns)
 		d.namespace = nil
 	}
 	s.requeue(d, func(q *admission.Queue) {
 		q.Quarantine(&d.ticket, starts)
-		q.LimitQuarantined(&d.ticket, d.row.FlowKey, limits)
+		if row != nil {
+			q.LimitQuarantined(&d.ticket, row)
+		}
 	})
 }
 

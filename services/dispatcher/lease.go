@@ -53,7 +53,7 @@ func (s *Service) handleAged() (wait time.Duration) {
 		case a.Refused != "":
 			s.postponeRefused(d, a.PermitAnswer)
 		case a.Postpone:
-			s.work.Go(func() { s.postpone(d, s.jitter(s.config.PostponeFor), true) })
+			s.work.Go(func() { s.postpone(d, s.jitter(s.config.PostponeFor), 0, true) })
 		}
 	}
 	return wait

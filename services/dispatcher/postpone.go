@@ -12,11 +12,16 @@ import (
 
 // postpone moves the due time of a delivery that could not begin here (I11). If the row was not read, the revision of
 // the event is the guard. afterOutcomes: the write may wait until outcomes are written.
-func (s *Service) postpone(d *delivery, by time.Duration, afterOutcomes bool) {
+func (s *Service) postpone(d *delivery, by time.Duration, flowTurn timer.Millis, afterOutcomes bool) {
 	d.knownRevision, d.knownDueAt, d.afterOutcomes = d.due.Revision, d.due.DueAt, afterOutcomes
+	now := s.timeForOutcome(d)
 	f := store.Finish{
 		Kind: store.FinishPostponed, If: store.Guard{Revision: d.knownRevision}, Next: s.postponedRevision(d),
-		NextAt: s.timeForOutcome(d).Add(by), ReturnStart: d.startCounted,
+		NextAt: now.Add(by), ReturnStart: d.startCounted, FlowTurn: flowTurn,
+	}
+	// If the row was read, and the timer expires before its next time, its outcome is written when it expires (I18).
+	if expiry := d.row.ExpiresAt(); d.row.Revision == d.due.Revision && expiry > now {
+		f.NextAt = min(f.NextAt, expiry)
 	}
 	switch s.writeOutcome(s.life, d, &f) {
 	case gaveUp:
@@ -58,7 +63,7 @@ func (s *Service) postponeRefused(d *delivery, g admission.PermitAnswer) {
 		by = s.spread(by)
 	}
 	// The number of deliveries that wait too long is limited, that of deliveries with an open circuit is not.
-	s.work.Go(func() { s.postpone(d, by, g.Refused != admission.Open) })
+	s.work.Go(func() { s.postpone(d, by, g.FlowTurn, g.Refused != admission.Open) })
 }
 
 // failRefused uses an attempt of a delivery without a call, because the circuit of its host is open. It reads the row again, because a

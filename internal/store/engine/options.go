@@ -23,6 +23,7 @@ type options struct {
 	OnDone      string `json:"onDone,omitempty"`
 	OnDead      string `json:"onDead,omitempty"`
 	FlowKey     string `json:"flowKey,omitempty"`
+	FlowTurn    int64  `json:"flowTurn,omitempty"`
 }
 
 // pause is the stored form of timer.Pause.
@@ -55,7 +56,7 @@ func FormatOptions(t *timer.Timer) string {
 		WindowMS: s.Window.Milliseconds(), ExpireMS: s.ExpireAfter.Milliseconds(), OnDone: s.OnDone, OnDead: s.OnDead,
 		FlowKey: s.FlowKey,
 	}
-	o.Skip, o.ResumedFrom = t.Skip, int64(t.ResumedFrom)
+	o.Skip, o.ResumedFrom, o.FlowTurn = t.Skip, int64(t.ResumedFrom), int64(t.FlowTurn)
 	if t.Status == timer.StatusPaused && t.Pause != nil {
 		o.Pause = &pause{By: t.Pause.By, Note: t.Pause.Note, At: int64(t.Pause.At)}
 	}
@@ -72,7 +73,7 @@ func FormatOptions(t *timer.Timer) string {
 // ParseOptions sets the options of a timer from their stored form. The status must be set; that of a paused timer becomes paused.
 func ParseOptions(text string, t *timer.Timer) error {
 	s := &t.Spec
-	t.Pause, t.Skip, t.ResumedFrom = nil, false, 0
+	t.Pause, t.Skip, t.ResumedFrom, t.FlowTurn = nil, false, 0, 0
 	s.Request, s.Window, s.ExpireAfter, s.OnDone, s.OnDead, s.FlowKey = timer.Request{}, 0, 0, "", "", ""
 	if text == "" {
 		return nil
@@ -85,7 +86,7 @@ func ParseOptions(text string, t *timer.Timer) error {
 	s.Window = time.Duration(o.WindowMS) * time.Millisecond
 	s.ExpireAfter = time.Duration(o.ExpireMS) * time.Millisecond
 	s.OnDone, s.OnDead, s.FlowKey = o.OnDone, o.OnDead, o.FlowKey
-	t.Skip, t.ResumedFrom = o.Skip, timer.Millis(o.ResumedFrom)
+	t.Skip, t.ResumedFrom, t.FlowTurn = o.Skip, timer.Millis(o.ResumedFrom), timer.Millis(o.FlowTurn)
 	if o.Pause != nil && t.Status == timer.StatusParked {
 		t.Status = timer.StatusPaused
 		t.Pause = &timer.Pause{By: o.Pause.By, Note: o.Pause.Note, At: timer.Millis(o.Pause.At)}

@@ -254,7 +254,7 @@ func (s *Slot) Finish(now timer.Millis, f *store.Finish) error {
 			t.Status = timer.StatusRetrying
 		}
 		t.DueAt = DueAt(now, t.ExecuteAt, f.NextAt)
-		t.PlannedAt, t.ResumedFrom = t.DueAt, 0
+		t.PlannedAt, t.ResumedFrom, t.FlowTurn = t.DueAt, 0, 0
 	case store.FinishLeased, store.FinishPostponed:
 		t.DueAt = DueAt(now, t.ExecuteAt, f.NextAt)
 		switch {
@@ -262,6 +262,9 @@ func (s *Slot) Finish(now timer.Millis, f *store.Finish) error {
 			t.Starts++
 		case !next.Leased && f.ReturnStart:
 			t.Starts = max(0, t.Starts-1)
+		}
+		if !next.Leased && f.FlowTurn != 0 {
+			t.FlowTurn = f.FlowTurn
 		}
 	case store.FinishParked:
 		t.Status = timer.StatusParked

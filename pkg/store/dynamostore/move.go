@@ -46,6 +46,10 @@ func (s *Store) move(ctx context.Context, now timer.Millis, f *store.Finish) (an
 		} else {
 			leased = " REMOVE #leased"
 		}
+		if f.Kind == store.FinishPostponed && f.FlowTurn != 0 {
+			change += ", #flow_turn = :flow_turn"
+			only.values[":flow_turn"] = number(f.FlowTurn)
+		}
 		if guess.Status.Held() {
 			only.holds += " AND #status = :parked"
 		} else {

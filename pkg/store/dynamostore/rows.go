@@ -27,6 +27,7 @@ const (
 	attrStatus     = "status"
 	attrDueAt      = "due_at"
 	attrPlannedAt  = "planned_at" // present if a lease or a postponement moved due_at
+	attrFlowTurn   = "flow_turn"  // replaces that of the options: a postponement writes it, but not the options
 	attrLeased     = "leased"     // 1 if the last write of the row was a lease
 	attrRevision   = "rev"
 	attrGeneration = "gen"
@@ -49,7 +50,7 @@ const (
 // does not set.
 var rowAttributes = []string{
 	attrNamespace, attrID, attrExecuteAt, attrDeliver, attrURL, attrTimeout, attrRetry, attrPayload, attrCorr, attrHeaders,
-	attrTopic, attrEventKey, attrOptions, attrStatus, attrDueAt, attrPlannedAt, attrLeased, dueKey, attrRevision, attrGeneration,
+	attrTopic, attrEventKey, attrOptions, attrStatus, attrDueAt, attrPlannedAt, attrFlowTurn, attrLeased, dueKey, attrRevision, attrGeneration,
 	attrAttempts, attrStarts, attrCreatedAt, attrUpdatedAt, attrExecutedAt, attrLastStatus, attrLastError, attrMarkedAt,
 	attrTarget, attrHeld,
 }
@@ -172,6 +173,9 @@ func (r *reader) timer(prefix string) timer.Timer {
 	t.Retry = policy
 	if err := engine.ParseOptions(r.text(attrOptions), &t); err != nil {
 		r.failf("%w", err)
+	}
+	if turn := r.time(attrFlowTurn); turn != 0 {
+		t.FlowTurn = turn
 	}
 	if t.PlannedAt = r.time(attrPlannedAt); t.PlannedAt == 0 {
 		t.PlannedAt = t.DueAt

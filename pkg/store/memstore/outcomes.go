@@ -90,7 +90,7 @@ func (db *Database) finish(now timer.Millis, f *store.Finish) error {
 		}
 		t.Revision = f.Next
 		t.DueAt = dueAt(now, t.ExecuteAt, f.NextAt)
-		t.PlannedAt, t.ResumedFrom = t.DueAt, 0
+		t.PlannedAt, t.ResumedFrom, t.FlowTurn = t.DueAt, 0, 0
 		sh.put(&row{timer: t})
 		db.record(&historyRow{entry: entryOf(&was, f, store.OutcomeFailed), expires: expires(f)})
 	case store.FinishLeased, store.FinishPostponed:
@@ -101,6 +101,9 @@ func (db *Database) finish(now timer.Millis, f *store.Finish) error {
 			t.Starts++
 		case f.Kind == store.FinishPostponed && f.ReturnStart:
 			t.Starts = max(0, t.Starts-1)
+		}
+		if f.Kind == store.FinishPostponed && f.FlowTurn != 0 {
+			t.FlowTurn = f.FlowTurn
 		}
 		sh.put(&row{timer: t, mark: r.mark, leased: f.Kind == store.FinishLeased})
 	case store.FinishParked:

@@ -144,7 +144,7 @@ func revive(t *timer.Timer, now timer.Millis, revision timer.Revision) {
 	if t.Status != timer.StatusPaused {
 		t.Status = timer.StatusScheduled
 	}
-	t.Skip, t.ResumedFrom = false, 0
+	t.Skip, t.ResumedFrom, t.FlowTurn = false, 0, 0
 	t.Revision = revision
 	t.Generation = timer.Generation(revision)
 	t.Attempts = 0

@@ -18,6 +18,7 @@ func finishTests() []test {
 		{"Finish/ADeadTimerKeepsAllOfItself", finishDeadWhole},
 		{"Finish/APostponementGivesAStartBackWhereAsked", finishReturnsStart},
 		{"Finish/LeasesAndPostponementsKeepThePlannedTime", finishKeepsPlanned},
+		{"Finish/PostponementsSetTheTurnOfTheFlow", finishSetsTurn},
 	}
 	for _, kind := range finishKinds() {
 		tests = append(tests,
@@ -364,6 +365,54 @@ func finishReturnsStart(w *world) {
 	if t, _ = w.row(f.Ref); t.Starts != 2 {
 		w.t.Errorf("%d starts after a lease that counted one and its return, want 2", t.Starts)
 	}
+}
+
+// finishSetsTurn checks which writes set, keep and clear the turn of a timer's flow.
+func finishSetsTurn(w *world) {
+	ref := w.ref("a")
+	var t timer.Timer
+	want := func(what string, turn timer.Millis) {
+		w.t.Helper()
+		t, _ = w.row(ref)
+		if got := w.mustGet(ref).FlowTurn; t.FlowTurn != turn || got != turn {
+			w.t.Fatalf("%s: the turn is %s, and %s by get, want %s", what, t.FlowTurn, got, turn)
+		}
+	}
+	postpone := func(turn timer.Millis) {
+		w.t.Helper()
+		t, _ = w.row(ref)
+		f := w.finishOp(&t, store.FinishPostponed)
+		f.FlowTurn = turn
+		w.check(w.finish(f), "postpone")
+	}
+	at := w.now + hour
+	w.put("a", w.now)
+	want("a create", 0)
+	postpone(0)
+	want("a postponement without a turn", 0)
+	postpone(at)
+	want("a postponement with a turn", at)
+	postpone(0)
+	want("another one without a turn", at)
+	postpone(at + 1)
+	want("another one with a turn", at+1)
+	w.move(&t, store.FinishLeased)
+	want("a lease", at+1)
+	w.move(&t, store.FinishRetry)
+	want("a retry", 0)
+	postpone(at)
+	t, _ = w.row(ref)
+	w.move(&t, store.FinishRescheduled)
+	want("a reschedule", 0)
+	postpone(at)
+	w.check(w.update(ref, timer.Patch{}).Err, "update")
+	want("an update", 0)
+	postpone(at)
+	w.put("a", w.now)
+	want("a replacement", 0)
+	postpone(at)
+	w.pause("a")
+	want("a pause", 0)
 }
 
 // finishKeepsPlanned makes all kinds of writes, and checks the planned time of the next attempt after each.

@@ -208,7 +208,8 @@ func (l *lockstep) anyFinish() store.Finish {
 		Kind: pick(l, store.FinishDone, store.FinishRescheduled, store.FinishRetry, store.FinishRetry,
 			store.FinishLeased, store.FinishPostponed, store.FinishDead, store.FinishParked),
 		Next: l.revision(ref), NextAt: l.anyTime(), CountStart: l.chance(50), ReturnStart: l.chance(20),
-		Record: l.anyRecord(row.Attempts),
+		FlowTurn: pick(l, 0, l.anyTime()),
+		Record:   l.anyRecord(row.Attempts),
 	}
 	switch {
 	case l.chance(55):

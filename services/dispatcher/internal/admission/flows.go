@@ -16,7 +16,8 @@ import (
 // A delivery learns its flow when its row is read. It begins if its flow has a free slot of the rate and a free permit of the
 // concurrency, which this process has leased from the store. Otherwise it waits here with only its message, without a slot or a permit of
 // its host, in the order of planned times. When its turn has come, its row is read again. Timers that would wait longer than
-// flowMaxWait are postponed, the latest ones first, each to its estimated turn.
+// flowMaxWait are postponed, the latest ones first, each to its estimated turn. The row keeps the turn, so a timer whose turn is far ahead
+// gets no other one when it returns before.
 type flows struct {
 	limits  *Limits
 	clock   *activity
@@ -48,7 +49,8 @@ type flowState struct {
 	turns      int           // how many of these turns are reserved
 	wantTurns  int           // how many tickets wait for such a turn to be reserved
 	tookAt     time.Duration // when a delivery last began
-	again      flow.Instant  // the next turn of a timer that is postponed once more
+	again      flow.Instant  // the next turn of a timer that missed its turn
+	change     flow.Change   // the last change of the limit
 	clock      time.Duration // the store's time minus that of the process, when the flow was last used
 	shrinking  bool          // the queue was too long, and tickets are being postponed
 
@@ -75,8 +77,10 @@ const (
 	// flowMaxWait. In between, the queue compensates for estimates of turns that are wrong.
 	flowMaxWait  = 2 * time.Second
 	flowMaxQueue = 4 * time.Second
-	// flowMaxPostpone bounds how far a timer is postponed, so that a raised limit applies to it after this time.
+	// A timer is postponed by at most flowMaxPostpone, or by a flowPart of the time until its turn if that is longer. So a raised limit
+	// applies to it soon, and a backlog of days costs few postponements.
 	flowMaxPostpone = 10 * time.Minute
+	flowPart        = 8
 	// flowLead is how long before its turn a timer returns, so that slots find a waiting timer.
 	flowLead = time.Second
 	// Requests of a flow are at least flowRequestMin apart, or flowRequestUnmet if the last one granted less than it asked for.
@@ -311,30 +315,37 @@ func (q *Queue) RepeatFlow(t *Ticket, at *Time) bool {
 	return q.ConfirmFlow(t, at, false)
 }
 
-// FlowAnswer is the answer to RequestFlow: the delivery may begin (OK), must be postponed by Delay, or waits.
-type FlowAnswer struct {
-	OK, Postpone bool
-	Delay        time.Duration
+// FlowRow is what a row says about its flow, and the limits of its namespace.
+type FlowRow struct {
+	Key       string
+	Limits    timer.FlowLimits
+	PlannedAt timer.Millis
+	// Turn is the row's FlowTurn, and UpdatedAt when the row was written.
+	Turn, UpdatedAt timer.Millis
+}
+
+// flowOf finds the flow of a row, and records the row's times.
+func (q *Queue) flowOf(t *Ticket, row *FlowRow) *flowState {
+	t.planned, t.flowTurn, t.rowAt = row.PlannedAt, flow.At(row.Turn), flow.At(row.UpdatedAt)
+	return q.flows.flowOf(store.FlowKey{Namespace: t.Namespace, Key: row.Key}, row.Limits)
 }
 
 // RequestFlow makes sure that a delivery whose row was read may begin as far as its flow is concerned. Otherwise it waits, and its row is
-// read again; a quarantined one is postponed, because its start was counted. planned is its planned time. ok is false if
-// the delivery has ended.
-func (q *Queue) RequestFlow(t *Ticket, key string, text timer.FlowLimits, planned timer.Millis, at *Time) (a FlowAnswer, ok bool) {
+// read again (the answer is not OK, and Refused is empty); a quarantined one is postponed, because its start was counted. ok is false
+// if the delivery has ended.
+func (q *Queue) RequestFlow(t *Ticket, row *FlowRow, at *Time) (a PermitAnswer, ok bool) {
 	if q.ended(t) {
 		return a, false
 	}
-	f := q.flows.flowOf(store.FlowKey{Namespace: t.Namespace, Key: key}, text)
+	f := q.flowOf(t, row)
 	if f == nil || t.flow == f || f.take(t, at, t.quarantined) {
 		q.flows.endTurn(t)
-		return FlowAnswer{OK: true}, true
+		return PermitAnswer{OK: true}, true
 	}
 	q.flows.endTurn(t)
-	t.planned = planned
 	if t.quarantined {
 		q.postpone(t)
-		delay, _ := f.postponement(t, at, q.flows.clock.total)
-		return FlowAnswer{Postpone: true, Delay: delay}, true
+		return f.postponement(t, at, q.flows.clock.total), true
 	}
 	q.move(t, AwaitingFlow)
 	t.permit.queuedAt = at.Elapsed
@@ -345,11 +356,11 @@ func (q *Queue) RequestFlow(t *Ticket, key string, text timer.FlowLimits, planne
 
 // LimitQuarantined makes a ticket in quarantine wait there until its flow has a slot and a permit for it, so that its start is not counted
 // before.
-func (q *Queue) LimitQuarantined(t *Ticket, key string, text timer.FlowLimits) {
+func (q *Queue) LimitQuarantined(t *Ticket, row *FlowRow) {
 	if t.stage != Quarantined || t.isolatedFor != nil {
 		return
 	}
-	if f := q.flows.flowOf(store.FlowKey{Namespace: t.Namespace, Key: key}, text); f != nil {
+	if f := q.flowOf(t, row); f != nil {
 		t.isolatedFor = f
 		f.isolating++
 		q.changed = true
@@ -491,22 +502,21 @@ func (q *Queue) shrinkFlow(f *flowState, at *Time, refuse func(*Ticket, PermitAn
 	turns := f.turns
 	for len(f.waiting) > most && q.hosts.postponing+len(late) < q.limits.Batch && !q.hosts.postponesNone {
 		// While requests fail, no turns can be reserved, and timers of other flows need the memory.
-		if f.waiting[len(f.waiting)-1].Postponements == 0 && (turns > 0 || f.failures == 0) {
+		if f.waiting[most].flowTurn == 0 && (turns > 0 || f.failures == 0) {
 			if turns == 0 {
 				break
 			}
 			turns--
 		}
-		late = append(late, q.flows.remove(f, len(f.waiting)-1))
+		late = append(late, q.flows.remove(f, most)) // the earliest of them gets the first turn
 	}
 	wanted := f.wantTurns
 	if f.wantTurns = max(len(f.waiting)-most, 0); f.turns-len(late) > 0 {
 		f.wantTurns = 0
 	}
 	q.changed = q.changed || wanted == 0 && f.wantTurns > 0
-	for _, t := range slices.Backward(late) {
-		delay, exact := f.postponement(t, at, q.flows.clock.total)
-		refuse(t, PermitAnswer{Refused: FlowFull, Delay: delay, Exact: exact})
+	for _, t := range late {
+		refuse(t, f.postponement(t, at, q.flows.clock.total))
 	}
 }
 
@@ -540,22 +550,26 @@ func (f *flowState) queueLimit(at *Time, total, wait time.Duration) int {
 	return most
 }
 
-// postponement returns how far to postpone a ticket: to its turn, which is after the timers that were postponed before it.
-func (f *flowState) postponement(t *Ticket, at *Time, total time.Duration) (delay time.Duration, exact bool) {
+// postponement postpones a ticket to its turn. If it has none, it gets one after all timers that were postponed before it. If it missed
+// its turn, it gets one after the other timers that this process postponed because they missed theirs.
+func (f *flowState) postponement(t *Ticket, at *Time, total time.Duration) PermitAnswer {
 	now, every := flow.At(at.Now), f.every(total)
 	first := max(now.Add(flowMaxWait), f.nextSlot)
-	turn := &f.again
-	if t.Postponements == 0 && f.turns > 0 {
-		f.turns--
-		turn = &f.turnAt
+	turn := f.change.Turn(t.flowTurn, t.rowAt)
+	if turn < first {
+		next := &f.again
+		if t.flowTurn == 0 && f.turns > 0 {
+			f.turns--
+			next = &f.turnAt
+		}
+		turn = max(*next, first)
+		*next = turn.Add(every)
 	}
-	*turn = max(*turn, first)
-	delay = turn.Sub(now) - flowLead
-	*turn = turn.Add(every)
-	if delay > flowMaxPostpone {
-		return flowMaxPostpone, false
+	delay := turn.Sub(now) - flowLead
+	longest := max(flowMaxPostpone, delay/flowPart)
+	return PermitAnswer{
+		Refused: FlowFull, FlowTurn: turn.Millis(), Delay: max(min(delay, longest), flowLead), Exact: delay <= longest,
 	}
-	return max(delay, flowLead), true
 }
 
 // FlowRequest is a request to the store for slots and permits of a flow.
@@ -675,7 +689,7 @@ func (q *Queue) FlowGranted(r *FlowRequest, g *flow.Grant, known bool, began, el
 		return
 	}
 	f.slots = append(f.slots, g.Slots...)
-	f.nextSlot = g.NextSlot
+	f.nextSlot, f.change = g.NextSlot, g.Change
 	if r.Turns > 0 {
 		f.turnAt, f.turns = g.TurnsFrom, r.Turns
 	}

@@ -29,6 +29,8 @@ type PermitAnswer struct {
 	// deliveries get the same delay, and the caller adds jitter.
 	Delay time.Duration
 	Exact bool
+	// FlowTurn is the turn of a delivery that waits for its flow; 0 if it waits for something else.
+	FlowTurn timer.Millis
 	// Host is the readable name of the target.
 	Host string
 	// Report is the number of deliveries of the host that were refused since the last report; 0: no report is due.

@@ -467,8 +467,7 @@ func (q *Queue) Aged(at *Time) (old []Aged, wait time.Duration) {
 				h, n := q.hosts.hostOf(t)
 				a.PermitAnswer = q.hosts.refuse(h, n, Saturated, 0)
 			} else if f := t.isolatedFor; f != nil {
-				a.Refused = FlowFull
-				a.Delay, a.Exact = f.postponement(t, at, q.flows.clock.total)
+				a.PermitAnswer = f.postponement(t, at, q.flows.clock.total)
 			}
 			q.postpone(t)
 		}

@@ -91,11 +91,15 @@ type Ticket struct {
 	permit     permit
 	age        age
 
-	planned  timer.Millis // its planned time; set when it waits for its flow
-	flow     *flowState   // in which it runs, or nil
-	slot     flow.Slot    // of the rate of its flow
-	turn     *flowState   // in which its turn has come, and it waits for its host or the row check
-	waitsFor *flowState   // whose queue contains it
+	// Set when its row was read, if its timer has a flow key: its planned time, its turn (0 if it has none), and when the row was
+	// written.
+	planned         timer.Millis
+	flowTurn, rowAt flow.Instant
+
+	flow     *flowState // in which it runs, or nil
+	slot     flow.Slot  // of the rate of its flow
+	turn     *flowState // in which its turn has come, and it waits for its host or the row check
+	waitsFor *flowState // whose queue contains it
 	// isolatedFor is the flow for which it waits in quarantine.
 	isolatedFor *flowState
 	// needsPermit: its flow had a concurrency when it began. withoutPermit: its permit has ended. cut: WithoutPermits has returned
