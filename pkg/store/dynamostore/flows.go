@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,26 +14,28 @@ import (
 	"github.com/timerbus/timerbus/pkg/store"
 )
 
-// flowPartitions is the number of partitions of flows, because dispatchers write a flow that is in use every second. It is part
-// of the schema.
-const flowPartitions = 1024
+// Each dispatcher writes a flow in use about every second, and DynamoDB allows 1,000 writes/s to a partition. So the flows of
+// all namespaces are in flowPartitions partitions, and those of one namespace in up to flowParts of them. Both are part of the schema.
+const (
+	flowPartitions = 1024
+	flowParts      = 16
+)
 
-// flowPartition returns the partition of a namespace's flows.
-func flowPartition(namespace string) int64 {
-	return clusterPartition - 1 - int64(crc32.ChecksumIEEE([]byte(namespace))%flowPartitions)
+// flowsOf returns the partition of a part of a namespace's flows, and the beginning of their sort keys. Names of namespaces
+// contain no #.
+func flowsOf(namespace string, part uint32) (partition int64, prefix string) {
+	prefix = fmt.Sprintf("%s%s#%x#", flowStart, namespace, part)
+	return clusterPartition - 1 - int64(crc32.ChecksumIEEE([]byte(prefix))%flowPartitions), prefix
 }
-
-// flowsOf returns the beginning of the sort keys of a namespace's flows. Names of namespaces contain no #.
-func flowsOf(namespace string) string { return flowStart + namespace + "#" }
 
 func flowKey(k store.FlowKey) item {
-	return key(flowPartition(k.Namespace), flowsOf(k.Namespace)+k.Key)
+	partition, prefix := flowsOf(k.Namespace, crc32.ChecksumIEEE([]byte(k.Key))%flowParts)
+	return key(partition, prefix+k.Key)
 }
 
-func readFlow(namespace string, it item) (store.Flow, error) {
+func readFlow(k store.FlowKey, it item) (store.Flow, error) {
 	read := reader{item: it}
-	f := store.Flow{Version: read.int(attrVersion), State: read.text(attrBody)}
-	f.Namespace, f.Key = namespace, strings.TrimPrefix(read.text(sortKey), flowsOf(namespace))
+	f := store.Flow{FlowKey: k, Version: read.int(attrVersion), State: read.text(attrBody)}
 	return f, read.err
 }
 
@@ -50,39 +53,53 @@ func (s *Store) GetFlow(ctx context.Context, k store.FlowKey) (store.Flow, error
 	if err != nil {
 		return store.Flow{}, fmt.Errorf("%s: %w", op, err)
 	}
-	return readFlow(k.Namespace, it)
+	return readFlow(k, it)
 }
 
-// ListFlows implements store.Flows.
+// ListFlows implements store.Flows. It reads a page of each part.
 func (s *Store) ListFlows(ctx context.Context, namespace, after string, limit int) ([]store.Flow, error) {
 	if err := s.calls.Enter(ctx, "list flows"); err != nil {
 		return nil, err
 	}
 	defer s.calls.Leave()
+	var parts [flowParts][]store.Flow
+	err := s.each(flowParts, func(part int) (err error) {
+		parts[part], err = s.listFlows(ctx, namespace, uint32(part), after, limit)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list flows: %w", err)
+	}
+	found := slices.Concat(parts[:]...)
+	slices.SortFunc(found, func(a, b store.Flow) int { return strings.Compare(a.Key, b.Key) })
+	return found[:min(len(found), limit)], nil
+}
+
+// listFlows returns the first flows of a part after a key, in order.
+func (s *Store) listFlows(ctx context.Context, namespace string, part uint32, after string, limit int) (found []store.Flow, err error) {
 	const keys = "#shard_id = :partition AND #sk BETWEEN :after AND :end"
-	prefix := flowsOf(namespace)
+	partition, prefix := flowsOf(namespace, part)
 	in := dynamodb.QueryInput{
 		TableName: &s.options.Table, KeyConditionExpression: aws.String(keys), ExpressionAttributeNames: names(keys),
 		ExpressionAttributeValues: item{
-			":partition": number(flowPartition(namespace)), ":after": text(prefix + after + "\x00"), ":end": text(prefix + "\U0010ffff"),
+			":partition": number(partition), ":after": text(prefix + after + "\x00"), ":end": text(prefix + "\U0010ffff"),
 		},
+		Limit: aws.Int32(int32(limit)), //nolint:gosec // at most MaxFlowPage
 	}
-	var found []store.Flow
 	for {
 		page, err := s.query(ctx, &in)
 		if err != nil {
-			return nil, fmt.Errorf("list flows: %w", err)
+			return nil, err
 		}
 		for _, it := range page.Items {
-			f, err := readFlow(namespace, it)
+			read := reader{item: it}
+			f, err := readFlow(store.FlowKey{Namespace: namespace, Key: strings.TrimPrefix(read.text(sortKey), prefix)}, it)
 			if err != nil {
-				return nil, fmt.Errorf("list flows: %w", err)
+				return nil, err
 			}
-			if found = append(found, f); len(found) == limit {
-				return found, nil
-			}
+			found = append(found, f)
 		}
-		if in.ExclusiveStartKey = page.LastEvaluatedKey; in.ExclusiveStartKey == nil {
+		if in.ExclusiveStartKey = page.LastEvaluatedKey; in.ExclusiveStartKey == nil || len(found) >= limit {
 			return found, nil
 		}
 	}
