@@ -213,9 +213,9 @@ func eachSecond(times []time.Time, from time.Time) (counts []int) {
 	return counts
 }
 
-// TestI21_FlowLimitsHoldUnderKills kills one of two dispatchers while two flows are saturated.
+// TestI21_FlowLimitsHoldUnderKills kills two of three dispatchers, one after the other, while two flows are saturated.
 func TestI21_FlowLimitsHoldUnderKills(t *testing.T) {
-	c := startCluster(t, 1, 1, 2)
+	c := startCluster(t, 1, 1, 3)
 	r := newFlowReceiver(t, flowTakes)
 	due := saturate(t, c.world, r)
 	pause(t.Context(), time.Until(due.Add(8*time.Second)))
@@ -224,16 +224,19 @@ func TestI21_FlowLimitsHoldUnderKills(t *testing.T) {
 		t.Fatalf("flows %+v, %v, want two", flows, err)
 	}
 	f := flows.Flows[1]
-	if f.FlowKey != "rate" || f.Dispatchers != 2 || f.Backlog < 50 || f.Backlog > flowTimers || f.Limit.Rate.Count != flowCount {
+	if f.FlowKey != "rate" || f.Dispatchers != 3 || f.Backlog < 50 || f.Backlog > flowTimers || f.Limit.Rate.Count != flowCount {
 		t.Errorf("flow %+v", f)
 	}
-	killed := c.member("dispatcher-1")
-	if err := killed.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	pause(t.Context(), 3*time.Second)
-	if err := killed.Launch(); err != nil {
-		t.Fatal(err)
+	for _, member := range []string{"dispatcher-1", "dispatcher-2"} {
+		killed := c.member(member)
+		if err := killed.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		pause(t.Context(), 2*time.Second)
+		if err := killed.Launch(); err != nil {
+			t.Fatal(err)
+		}
+		pause(t.Context(), 2*time.Second)
 	}
 	awaitFlows(t, r, due, 0)
 }
