@@ -356,15 +356,15 @@ func TestFlowKeysThatNoPatternMatchesAreRefused(t *testing.T) {
 	create := `{"id":"a","executeIn":"1h","callbackUrl":"http://127.0.0.1:1/","flowKey":"tenant-1"}`
 	for _, c := range []struct{ path, body, want string }{
 		{"timers/create", create, `namespace \"default\" has no flows`},
-		{"namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"x","rate":{"count":0,"per":"1s"}}]}}`, "flows.rate.count"},
+		{"namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"x","rate":{"count":0,"per":"1s"}}]}}`, "flows[0].rate.count"},
 		{"namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"x","rate":{"count":1,"per":"10ms"}}]}}`, `\"1s\" to \"24h\"`},
 		{
 			"namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"x","rate":{"count":2,"per":"1s","burst":3}}]}}`,
-			"flows.rate.burst",
+			"flows[0].rate.burst",
 		},
 		{"namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"x"}]}}`, "a rate, a concurrency, or both"},
-		{"namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"x","concurrency":0}]}}`, "flows.concurrency"},
-		{"namespaces/update", `{"name":"default","settings":{"flows":[{"rate":{"count":2,"per":"1s"}}]}}`, "flows.pattern"},
+		{"namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"x","concurrency":0}]}}`, "flows[0].concurrency"},
+		{"namespaces/update", `{"name":"default","settings":{"flows":[{"rate":{"count":2,"per":"1s"}}]}}`, "flows[0].pattern"},
 		{"namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"x","limit":1}]}}`, "limit"},
 		{"namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"tenant-*","concurrency":2}]}}`, ""},
 		{"timers/create", `{"id":"b","executeIn":"1h","callbackUrl":"http://127.0.0.1:1/","flowKey":"other"}`, "tenant-*"},

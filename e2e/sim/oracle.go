@@ -124,7 +124,7 @@ func newOracle(w *World) *oracle {
 		world: w, seen: map[attempt]*sighting{}, told: map[attempt][]store.Outcome{}, uncalled: map[attempt]bool{},
 		poisoned: map[*life]*poisoned{}, expired: map[attempt]bool{}, denied: map[attempt]end{}, offsets: map[windowed]time.Duration{}, followUps: followUps{},
 		pauses: newPauses(),
-		flows: map[string]*flowCalls{},
+		flows:  map[string]*flowCalls{},
 	}
 	for i := range w.plan.Ops {
 		o.ops = append(o.ops, &opState{op: &w.plan.Ops[i], start: w.start, again: map[string]bool{}})

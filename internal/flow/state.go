@@ -346,7 +346,7 @@ func (s *State) permits(limit int, r *Request) (got, share int) {
 type Use struct {
 	// Running deliveries hold a permit or have used a slot. Waiting ones are in the memory of a dispatcher.
 	Running, Waiting int
-	// Backlog estimates how many timers wait in their rows.
+	// Backlog estimates how many timers wait in their rows. It is 0 if the flow has no rate.
 	Backlog int
 	// Dispatchers use the flow at present.
 	Dispatchers int

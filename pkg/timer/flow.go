@@ -3,6 +3,7 @@ package timer
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -42,25 +43,26 @@ type FlowRate struct {
 	Burst int
 }
 
-func (l *FlowLimit) check() error {
-	if err := checkText("flows.pattern", l.Pattern, 1, MaxFlowKey); err != nil {
+// check checks a limit. field names it in errors.
+func (l *FlowLimit) check(field string) error {
+	if err := checkText(field+".pattern", l.Pattern, 1, MaxFlowKey); err != nil {
 		return err
 	}
 	r := &l.Rate
 	switch {
 	case *r == (FlowRate{}):
 		if l.Concurrency == 0 {
-			return Invalid("flows", l.Pattern, "a rate, a concurrency, or both")
+			return Invalid(field, l.Pattern, "a rate, a concurrency, or both")
 		}
 	case r.Count < 1 || r.Count > MaxFlowCount:
-		return Invalid("flows.rate.count", r.Count, "1 to 1000000")
+		return Invalid(field+".rate.count", r.Count, "1 to 1000000")
 	case r.Per < MinFlowPeriod || r.Per > MaxFlowPeriod || r.Per%time.Millisecond != 0:
-		return Invalid("flows.rate.per", r.Per, `"1s" to "24h" in whole milliseconds`)
+		return Invalid(field+".rate.per", r.Per, `"1s" to "24h" in whole milliseconds`)
 	case r.Burst < 1 || r.Burst > r.Count:
-		return Invalid("flows.rate.burst", r.Burst, fmt.Sprintf("1 to the count, %d", r.Count))
+		return Invalid(field+".rate.burst", r.Burst, fmt.Sprintf("1 to the count, %d", r.Count))
 	}
 	if l.Concurrency < 0 || l.Concurrency > MaxFlowConcurrency {
-		return Invalid("flows.concurrency", l.Concurrency, "1 to 10000")
+		return Invalid(field+".concurrency", l.Concurrency, "1 to 10000")
 	}
 	return nil
 }
@@ -89,7 +91,7 @@ func NewFlowLimits(limits []FlowLimit) (FlowLimits, error) {
 	stored := make([]storedFlowLimit, len(limits))
 	for i := range limits {
 		l := &limits[i]
-		if err := l.check(); err != nil {
+		if err := l.check(fmt.Sprintf("flows[%d]", i)); err != nil {
 			return "", err
 		}
 		stored[i] = storedFlowLimit{l.Pattern, l.Rate.Count, l.Rate.Per.Milliseconds(), l.Rate.Burst, l.Concurrency}
@@ -98,12 +100,36 @@ func NewFlowLimits(limits []FlowLimit) (FlowLimits, error) {
 	return FlowLimits(text), err
 }
 
-// List returns the limits; nil if there are none or the text is not one of NewFlowLimits.
+// parsedLimits has the limits of the texts that were read last, because each create and each delivery with a flow key reads those
+// of its namespace. It is emptied when it has maxParsedLimits texts.
+var parsedLimits = struct {
+	sync.RWMutex
+	of map[FlowLimits][]FlowLimit
+}{of: map[FlowLimits][]FlowLimit{}}
+
+const maxParsedLimits = 256
+
+// List returns the limits; nil if there are none or the text is not one of NewFlowLimits. The caller does not change them.
 func (f FlowLimits) List() []FlowLimit {
+	if f == "" {
+		return nil
+	}
+	parsedLimits.RLock()
+	limits, ok := parsedLimits.of[f]
+	parsedLimits.RUnlock()
+	if ok {
+		return limits
+	}
 	limits, err := f.parse()
 	if err != nil {
 		return nil
 	}
+	parsedLimits.Lock()
+	defer parsedLimits.Unlock()
+	if len(parsedLimits.of) >= maxParsedLimits {
+		clear(parsedLimits.of)
+	}
+	parsedLimits.of[f] = limits
 	return limits
 }
 

@@ -3,6 +3,7 @@ package dispatcher
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/timerbus/timerbus/internal/flow"
@@ -156,8 +157,9 @@ func postponedByFlow(why error) attemptResult {
 	return attemptResult{postpone: true, postponeFor: flowAgain, host: admission.Untried, Verdict: callback.Verdict{Reason: why.Error()}}
 }
 
-// runFlows requests slots and permits of flows.
+// runFlows requests slots and permits of flows. When ctx ends, it returns the permits.
 func (s *Service) runFlows(ctx context.Context) {
+	defer s.returnPermits()
 	for {
 		if !s.config.StoreClock.AwaitTrust(ctx) {
 			return
@@ -179,6 +181,29 @@ func (s *Service) runFlows(ctx context.Context) {
 		}
 		stop()
 		if !timer.Sleep(ctx, flowPause) {
+			return
+		}
+	}
+}
+
+// returnPermits returns the permits of a dispatcher without deliveries, so that the others need not wait until their lease ends.
+func (s *Service) returnPermits() {
+	ctx, cancel := context.WithTimeout(s.calls, flowTimeout)
+	defer cancel()
+	for {
+		var due []admission.FlowRequest
+		inFlight := 0
+		at := s.flowTime()
+		s.intake.step(func(q *admission.Queue) {
+			inFlight = q.FlowsInFlight()
+			due, _ = q.FlowRequests(&at)
+		})
+		var requests sync.WaitGroup
+		for i := range due {
+			requests.Go(func() { s.requestFromStore(&due[i]) })
+		}
+		requests.Wait()
+		if len(due)+inFlight == 0 || !timer.Sleep(ctx, flowPause) {
 			return
 		}
 	}

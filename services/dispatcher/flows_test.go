@@ -885,3 +885,23 @@ func TestI18_APostponedTimerExpiresInTime(t *testing.T) {
 		n.end()
 	})
 }
+
+// TestADispatcherThatEndsReturnsItsPermits: another one uses all permits soon after.
+func TestADispatcherThatEndsReturnsItsPermits(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const limit = 4
+		w.limitFlows(timer.FlowLimit{Pattern: "*", Concurrency: limit})
+		w.answer = answerAfter(200*time.Millisecond, 200)
+		a, b := w.start(), w.start()
+		w.backlog(400)
+		w.pass(8 * time.Second)
+		a.end()
+		w.pass(time.Second) // the interval at which b renews its permits
+		before := len(w.times("a"))
+		w.pass(time.Second)
+		if calls := len(w.times("a")) - before; calls < limit*5*9/10 {
+			t.Errorf("%d calls in a second, want nearly %d", calls, limit*5)
+		}
+		b.end()
+	})
+}

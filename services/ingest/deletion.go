@@ -178,6 +178,10 @@ func (h *handler) removeNamespace(ctx context.Context, from origin, ns store.Nam
 	}
 	h.audit(from, "namespace deleted", "namespace", ns.Name, "version", ns.Version)
 	result.Deleted = true
+	// Perhaps a dispatcher has written a state meanwhile.
+	if err := h.removeFlows(ctx, ns.Name); err != nil {
+		h.cfg.Logger.Warn("namespace deleted, but the state of its flows could not be removed", "error", err)
+	}
 	if err := h.cfg.Directory.Refresh(ctx); err != nil {
 		h.cfg.Logger.Warn("namespace deleted, but this process could not refresh its list of namespaces", "error", err)
 	}

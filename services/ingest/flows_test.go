@@ -17,6 +17,9 @@ func TestAFlowKeyNeedsAPattern(t *testing.T) {
 			t.Errorf("%s: %s, want %s in it", body, r.text, want)
 		}
 	}
+	refused("namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"x","concurrency":1},{"pattern":"y","rate":{"count":2}}]}}`,
+		"flows[1].rate.per")
+	refused("namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"y","rate":{"per":"2s"}}]}}`, "flows[0].rate.count")
 	refused("timers/create", create, `namespace \"default\" has no flows`)
 	w.post("namespaces/update", `{"name":"default","settings":{"flows":[{"pattern":"tenant-*","concurrency":2}]}}`).must(t, http.StatusOK)
 	w.post("timers/create", create).must(t, http.StatusOK)
@@ -44,6 +47,12 @@ func TestListFlows(t *testing.T) {
 	const want = `"flowKey":"k1","limit":{"concurrency":9,"pattern":"k*","rate":{"burst":1,"count":60,"per":"1m"}},"running":2,"waiting":3`
 	if !strings.Contains(page.text, want) || page.field("next") != "k2" {
 		t.Errorf("%s, want %s, and next k2", page.text, want)
+	}
+	if first := w.post("flows/list", `{"after":"","limit":2}`).must(t, http.StatusOK); first.text != page.text {
+		t.Errorf("%s, want %s", first.text, page.text)
+	}
+	if r := w.post("flows/list", `{"after":"`+strings.Repeat("k", 256)+`"}`).must(t, http.StatusBadRequest); !strings.Contains(r.text, `"after"`) {
+		t.Errorf("%s, want the field after in it", r.text)
 	}
 	page = w.post("flows/list", `{"after":"k2"}`).must(t, http.StatusOK)
 	if strings.Contains(page.text, `"limit"`) || !strings.Contains(page.text, `"flowKey":"other"`) {

@@ -394,7 +394,7 @@ func (l *flows) remove(f *flowState, place int) *Ticket {
 	t.waitsFor = nil
 	if l.waiting--; len(f.waiting) == 0 {
 		l.queued.Remove(f.element)
-		f.element = nil
+		f.element, f.wantTurns = nil, 0
 	}
 	return t
 }
@@ -584,7 +584,7 @@ func (q *Queue) FlowRequests(at *Time) (due []FlowRequest, wait time.Duration) {
 	var now []*flowState
 	for _, f := range q.flows.known {
 		q.flows.forget(f, at.Elapsed)
-		in := f.requestIn(at)
+		in := f.requestIn(at, q.closed)
 		switch {
 		case in < 0: // none
 		case in > 0:
@@ -633,8 +633,8 @@ func (l *flows) forget(f *flowState, elapsed time.Duration) {
 	}
 }
 
-// requestIn returns the time until the next request of a flow; -1 if none is needed.
-func (f *flowState) requestIn(at *Time) time.Duration {
+// requestIn returns the time until the next request of a flow; -1 if none is needed. ended: no delivery will begin any more.
+func (f *flowState) requestIn(at *Time, ended bool) time.Duration {
 	if f.requesting {
 		return -1
 	}
@@ -653,6 +653,8 @@ func (f *flowState) requestIn(at *Time) time.Duration {
 		return max(flowRequestMin-since, 0)
 	case wants:
 		return max(flowRequestUnmet-since, 0)
+	case f.registered && !f.unused && ended && len(f.running) == 0:
+		return 0 // return the permits
 	case f.registered && f.unused && len(f.running) == 0:
 		return max(f.unusedAt-at.Elapsed, flowRenew-since, 0)
 	case f.registered || len(f.running) > 0:
@@ -733,6 +735,9 @@ func (q *Queue) WithoutPermits(elapsed time.Duration) (cut []*Ticket, wait time.
 	slices.SortFunc(cut, func(a, b *Ticket) int { return a.UUID.Compare(b.UUID) })
 	return cut, wait
 }
+
+// FlowsInFlight returns the number of requests in flight.
+func (q *Queue) FlowsInFlight() int { return q.flows.requesting }
 
 // FlowCounts is the number of flows that this process knows, and the number of deliveries that wait for them.
 type FlowCounts struct{ Known, Waiting int }

@@ -36,7 +36,7 @@ func readFlowLimits(field string, v value) (timer.FlowLimits, error) {
 			return
 		}
 		var l timer.FlowLimit
-		l, err = readFlowLimit(field, element)
+		l, err = readFlowLimit(fmt.Sprintf("%s[%d]", field, len(limits)), element)
 		limits = append(limits, l)
 	})
 	if err != nil {
@@ -77,6 +77,13 @@ func readFlowRate(path string, v value) (timer.FlowRate, error) {
 		}
 		return err
 	})
+	switch {
+	case err != nil:
+	case r.Count == 0:
+		err = timer.Invalid(path+".count", missing{}, "1 to 1000000")
+	case r.Per == 0:
+		err = timer.Invalid(path+".per", missing{}, `a duration from "1s" to "24h"`)
+	}
 	return r, err
 }
 
@@ -88,14 +95,18 @@ type FlowList struct {
 
 // ReadFlowList decodes the body of flows/list.
 func ReadFlowList(body []byte) (FlowList, error) {
+	const wantAfter = "next of the page before, at most 255 bytes"
 	l := FlowList{Namespace: DefaultNamespace, Limit: DefaultLimit}
 	err := members(body, []string{"namespace", "after", "limit"}, func(name string, v value) (err error) {
 		switch {
 		case v.isNull(): // counts as absent
 		case name == "namespace":
 			l.Namespace, err = readNamespace(name, v)
+		case name == "after" && string(v) == `""`: // the first page
 		case name == "after":
-			l.After, err = readFlowKey(name, v)
+			if l.After, err = v.string(name, wantAfter); err == nil && len(l.After) > timer.MaxFlowKey {
+				err = timer.Invalid(name, fmt.Sprintf("%d bytes", len(l.After)), wantAfter)
+			}
 		default:
 			l.Limit, err = v.integer(name, 1, store.MaxFlowPage, "1 to 1000")
 		}
