@@ -77,7 +77,7 @@ func newFlowReceiver(t *testing.T, takes time.Duration) *flowReceiver {
 		defer r.mu.Unlock()
 		r.running[flow]--
 	}))
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	var watching sync.WaitGroup
 	watching.Go(func() { r.watchStalls(ctx) })
 	t.Cleanup(func() { r.Close(); cancel(); watching.Wait() })

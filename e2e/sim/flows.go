@@ -25,7 +25,8 @@ func (r *dice) flows(p *Plan) {
 		return rate
 	}
 	p.Flows = []timer.FlowLimit{
-		{Pattern: "rate-*", Rate: rate()}, {Pattern: "conc-*", Concurrency: 1 + r.IntN(3)},
+		{Pattern: "rate-*", Rate: rate()},
+		{Pattern: "conc-*", Concurrency: 1 + r.IntN(3)},
 		{Pattern: "*", Rate: rate(), Concurrency: 1 + r.IntN(4)},
 	}
 	keys := []string{"rate-1", "rate-2", "conc-1", "conc-2", "both"}

@@ -183,9 +183,9 @@ func (s *State) Lease(now Instant, limit *timer.FlowLimit, r *Request) Grant {
 		s.Holders = slices.Insert(s.Holders, at, me)
 	}
 	if r.Turns > 0 {
-		n := time.Duration(r.Turns)
 		g.TurnsFrom = max(s.TailAt, now, r.TurnsAfter)
-		s.TailAt = min(g.TurnsFrom.Add(n*min(r.Every, maxTail/n)), now.Add(maxTail))
+		every := min(r.Every.Seconds(), maxTail.Seconds()/float64(r.Turns))
+		s.TailAt = min(g.TurnsFrom.Add(time.Duration(float64(r.Turns)*every*float64(time.Second))), now.Add(maxTail))
 	}
 	if len(s.Holders) == 0 && s.NextAt <= now && s.TailAt <= now && s.slack() == 0 {
 		*s = State{}

@@ -295,7 +295,7 @@ func TestUnused(t *testing.T) {
 }
 
 func TestAChangedLimitMovesTurns(t *testing.T) {
-	at := func(d time.Duration) Instant { return start.Add(d) }
+	at := start.Add
 	none := Change{}
 	faster, slower, other := Change{at(time.Minute), 0.1}, Change{at(time.Minute), 10}, Change{at(time.Minute), 0}
 	for _, c := range []struct {

@@ -22,7 +22,7 @@ const (
 )
 
 // CheckFlowKey accepts what CheckID accepts.
-func CheckFlowKey(key string) error { return checkText("flowKey", key, 1, MaxFlowKey) }
+func CheckFlowKey(key string) error { return checkText("flowKey", key, 1) }
 
 // FlowLimit limits the deliveries of each flow key that its pattern matches. It can be compared with ==.
 type FlowLimit struct {
@@ -45,7 +45,7 @@ type FlowRate struct {
 
 // check checks a limit. field names it in errors.
 func (l *FlowLimit) check(field string) error {
-	if err := checkText(field+".pattern", l.Pattern, 1, MaxFlowKey); err != nil {
+	if err := checkText(field+".pattern", l.Pattern, 1); err != nil {
 		return err
 	}
 	r := &l.Rate

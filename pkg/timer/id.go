@@ -32,20 +32,23 @@ func CheckNamespace(name string) error {
 }
 
 // CheckID accepts 1 to 255 bytes of UTF-8 without control characters.
-func CheckID(id string) error { return checkText("timerId", id, 1, MaxID) }
+func CheckID(id string) error { return checkText("timerId", id, 1) }
 
 // CheckCorrelationID accepts what CheckID accepts, and the empty string, for which Timer.Correlation returns the UUID.
 func CheckCorrelationID(id string) error {
-	return checkText("correlationId", id, 0, MaxCorrelationID)
+	return checkText("correlationId", id, 0)
 }
 
-func checkText(field, s string, shortest, longest int) error {
-	bad := len(s) < shortest || len(s) > longest || !utf8.ValidString(s)
+// maxText is also MaxCorrelationID, MaxEventKey and MaxFlowKey.
+const maxText = MaxID
+
+func checkText(field, s string, shortest int) error {
+	bad := len(s) < shortest || len(s) > maxText || !utf8.ValidString(s)
 	for _, r := range s {
 		bad = bad || unicode.IsControl(r)
 	}
 	if bad {
-		want := fmt.Sprintf("%d to %d bytes of UTF-8 without control characters", shortest, longest)
+		want := fmt.Sprintf("%d to %d bytes of UTF-8 without control characters", shortest, maxText)
 		return Invalid(field, s, want)
 	}
 	return nil

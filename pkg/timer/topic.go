@@ -30,7 +30,7 @@ func notTopicRune(r rune) bool {
 }
 
 // CheckEventKey accepts what CheckID accepts.
-func CheckEventKey(key string) error { return checkText("key", key, 1, MaxEventKey) }
+func CheckEventKey(key string) error { return checkText("key", key, 1) }
 
 // checkEvent checks the destination of the fired event. A timer that is only delivered by callback has no event. On the
 // common topic the service sets the key, so that each timer's events keep their order.

@@ -111,8 +111,8 @@ func (s *Service) call(d *delivery, profile *callback.Profile) (attemptResult, e
 		case renewed && s.mayBegin(d, repeated):
 			answer, result, err = s.callOnce(d, profile, at)
 		case renewed && d.ticket.Postponements < timer.MaxPostponements:
-			// The flow has no slot for the repetition, so the next delivery uses the new token. The bound ends the timers of a receiver that
-			// refuses each token.
+			// The flow has no slot for the repetition, so the next delivery uses the new token. The bound ends the timers of a receiver
+			// that refuses each token.
 			return postponedByFlow(errFlowEnded), nil
 		default:
 			result.Verdict = s.classify(d, answer) // the delay of the retry begins after the request of a token

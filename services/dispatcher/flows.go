@@ -101,7 +101,8 @@ func (s *Service) flowNamespace(d *delivery) (*store.Namespace, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, limited := ns.Settings.Flows.Match(d.row.FlowKey); limited || s.flowsReadAt[ns.Name] > d.row.UpdatedAt.Add(2*s.config.ClockBound) {
+	_, limited := ns.Settings.Flows.Match(d.row.FlowKey)
+	if limited || s.flowsReadAt[ns.Name] > d.row.UpdatedAt.Add(2*s.config.ClockBound) {
 		return ns, nil
 	}
 	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)

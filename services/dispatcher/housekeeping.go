@@ -14,7 +14,8 @@ func (s *Service) purgeHistory(ctx context.Context) {
 	}
 }
 
-// purgeFlows removes states of flows that are not in use. The first time it also looks at namespaces without limits, which may have had some.
+// purgeFlows removes states of flows that are not in use. The first time it also looks at namespaces without limits, which may have
+// had some.
 func (s *Service) purgeFlows(ctx context.Context, all bool) {
 	if s.config.Flows == nil {
 		return

@@ -36,7 +36,9 @@ type metrics struct {
 	flowLate      prometheus.Counter
 }
 
-func newMetrics(registerer prometheus.Registerer, namespaces int, hosts func() admission.HostCounts, flows func() admission.FlowCounts) *metrics {
+func newMetrics(
+	registerer prometheus.Registerer, namespaces int, hosts func() admission.HostCounts, flows func() admission.FlowCounts,
+) *metrics {
 	opts := func(name, help string) prometheus.Opts {
 		return prometheus.Opts{Namespace: "timerbus", Subsystem: "dispatcher", Name: name, Help: help}
 	}
@@ -87,7 +89,7 @@ func newMetrics(registerer prometheus.Registerer, namespaces int, hosts func() a
 		"used":    func(c admission.FlowCounts) int { return c.Known },
 		"waiting": func(c admission.FlowCounts) int { return c.Waiting },
 	} {
-		o := prometheus.GaugeOpts(opts("flows", "Flows in use in this process (used), and deliveries that wait in it for their flow (waiting)."))
+		o := prometheus.GaugeOpts(opts("flows", "Flows in use in this process (used), and deliveries that wait for theirs (waiting)."))
 		o.ConstLabels = prometheus.Labels{"state": state}
 		registerer.MustRegister(prometheus.NewGaugeFunc(o, func() float64 { return float64(count(flows())) }))
 	}

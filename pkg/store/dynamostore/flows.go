@@ -84,7 +84,7 @@ func (s *Store) listFlows(ctx context.Context, namespace string, part uint32, af
 		ExpressionAttributeValues: item{
 			":partition": number(partition), ":after": text(prefix + after + "\x00"), ":end": text(prefix + "\U0010ffff"),
 		},
-		Limit: aws.Int32(int32(limit)), //nolint:gosec // at most MaxFlowPage
+		Limit: aws.Int32(int32(limit)),
 	}
 	for {
 		page, err := s.query(ctx, &in)

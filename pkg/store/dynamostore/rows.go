@@ -50,8 +50,8 @@ const (
 // does not set.
 var rowAttributes = []string{
 	attrNamespace, attrID, attrExecuteAt, attrDeliver, attrURL, attrTimeout, attrRetry, attrPayload, attrCorr, attrHeaders,
-	attrTopic, attrEventKey, attrOptions, attrStatus, attrDueAt, attrPlannedAt, attrFlowTurn, attrLeased, dueKey, attrRevision, attrGeneration,
-	attrAttempts, attrStarts, attrCreatedAt, attrUpdatedAt, attrExecutedAt, attrLastStatus, attrLastError, attrMarkedAt,
+	attrTopic, attrEventKey, attrOptions, attrStatus, attrDueAt, attrPlannedAt, attrFlowTurn, attrLeased, dueKey, attrRevision,
+	attrGeneration, attrAttempts, attrStarts, attrCreatedAt, attrUpdatedAt, attrExecutedAt, attrLastStatus, attrLastError, attrMarkedAt,
 	attrTarget, attrHeld,
 }
 

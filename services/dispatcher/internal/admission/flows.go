@@ -83,9 +83,9 @@ const (
 	flowPart        = 8
 	// flowLead is how long before its turn a timer returns, so that slots find a waiting timer.
 	flowLead = time.Second
-	// Requests of a flow are at least flowRequestMin apart, or flowRequestUnmet if the last one granted less than it asked for.
+	// Requests of a flow are at least flowRequestEvery apart, or flowRequestUnmet if the last one granted less than it asked for.
 	// While permits are held, they are renewed every flowRenew.
-	flowRequestMin   = 20 * time.Millisecond
+	flowRequestEvery = 20 * time.Millisecond
 	flowRequestUnmet = 400 * time.Millisecond
 	// Turns are reserved in parts of flowTurnsFor, but at least flowTurns, so that several dispatchers get turns alternately.
 	flowTurnsFor = time.Second
@@ -202,8 +202,8 @@ func (f *flowState) holders() (n int) {
 	return n
 }
 
-// take gives a ticket a slot and a permit. A ticket whose turn has not come gets them only if no earlier one needs them. last: the ticket cannot
-// wait, so it need not respect the order.
+// take gives a ticket a slot and a permit. A ticket whose turn has not come gets them only if no earlier one needs them. last: the
+// ticket cannot wait, so it need not respect the order.
 func (f *flowState) take(t *Ticket, at *Time, last bool) bool {
 	others := f.released
 	if t.turn == nil {
@@ -650,7 +650,7 @@ func (f *flowState) requestIn(at *Time, ended bool) time.Duration {
 		return max(f.backoff()-since, 0)
 	case wants && !f.unmet, f.wantTurns > 0 && f.turns == 0,
 		f.limit.Concurrency > 0 && f.permits > max(f.share, len(f.running)):
-		return max(flowRequestMin-since, 0)
+		return max(flowRequestEvery-since, 0)
 	case wants:
 		return max(flowRequestUnmet-since, 0)
 	case f.registered && !f.unused && ended && len(f.running) == 0:
@@ -749,8 +749,8 @@ func (q *Queue) Flows() FlowCounts { return FlowCounts{len(q.flows.known), q.flo
 func (l *flows) drop(which func(*Ticket) bool) {
 	for e := l.queued.Front(); e != nil; {
 		f, following := e.Value.(*flowState), e.Next() //nolint:errcheck // the list holds one type.
-		for place := len(f.waiting) - 1; place >= 0; place-- {
-			if which(f.waiting[place]) {
+		for place, t := range slices.Backward(f.waiting) {
+			if which(t) {
 				l.remove(f, place)
 			}
 		}

@@ -210,8 +210,8 @@ func (l *limiter) retryAt(t *Ticket) time.Duration {
 	return 0
 }
 
-// firstGrantable returns the index of the first ticket that waits for a host and may get a permit; -1 if there is none. A ticket whose turn in its
-// flow has come gets one only while its flow has a slot for it, and keeps its place until then.
+// firstGrantable returns the index of the first ticket that waits for a host and may get a permit; -1 if there is none. A
+// ticket whose turn in its flow has come gets one only while its flow has a slot for it, and keeps its place until then.
 func (l *limiter) firstGrantable(h *host, may func(*Ticket) bool, at *Time) int {
 	if h.calls >= l.permitLimit(h) || !l.anyTenant(h, func(n *tenant) bool { return n.waiting > 0 && n.calls < n.limit }) {
 		return -1

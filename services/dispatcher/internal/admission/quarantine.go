@@ -38,8 +38,8 @@ func (q *Queue) Quarantine(t *Ticket, starts int) {
 
 // nextGroup returns the quarantined tickets that begin now, at most limit of them. wait reports that no other delivery
 // may begin either: the next ticket must run alone, and waits until the running deliveries have ended or have leases.
-// retry is the next time at which an open circuit allows a waiting ticket to make a trial call, or a flow may have a slot for one; 0 if none
-// waits for these.
+// retry is the next time at which an open circuit allows a waiting ticket to make a trial call, or a flow may have a slot for one; 0
+// if none waits for these.
 func (q *Queue) nextGroup(limit int, at *Time) (group []*Ticket, wait bool, retry time.Duration) {
 	s := &q.quarantine
 	if s.isolated != nil {
@@ -48,19 +48,14 @@ func (q *Queue) nextGroup(limit int, at *Time) (group []*Ticket, wait bool, retr
 	s.waiting = slices.DeleteFunc(s.waiting, func(t *Ticket) bool {
 		f := t.isolatedFor
 		usable := f == nil || f.usable(at) > 0
-		tryAgain := func(at time.Duration) {
-			if at > 0 && (retry == 0 || at < retry) {
-				retry = at
-			}
-		}
 		if !usable {
-			tryAgain(at.Elapsed + f.untilUsable(at))
+			retry = earlier(retry, at.Elapsed+f.untilUsable(at))
 		}
 		switch {
 		case wait:
 			return false
 		case !q.hosts.free(t):
-			tryAgain(q.hosts.retryAt(t))
+			retry = earlier(retry, q.hosts.retryAt(t))
 			return false
 		case q.runsIsolated(t):
 			if !usable && !f.soon(at) {
@@ -98,6 +93,14 @@ func (q *Queue) nextGroup(limit int, at *Time) (group []*Ticket, wait bool, retr
 	})
 	s.othersNext = s.othersNext || len(group) > 0
 	return group, wait, retry
+}
+
+// earlier returns the earlier of two times, of which 0 is none.
+func earlier(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // groupGrowth bounds the growth of a group, as a multiple of GroupSize. If one timer of a larger group is poison,

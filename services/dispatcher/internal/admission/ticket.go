@@ -149,10 +149,10 @@ func (q *Queue) move(t *Ticket, to Stage) {
 		q.changed = true
 	}
 	if f := t.turn; f != nil && from != to {
-		switch Queued {
-		case from:
+		if from == Queued {
 			f.atHost--
-		case to:
+		}
+		if to == Queued {
 			f.atHost++
 		}
 	}
