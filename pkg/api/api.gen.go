@@ -696,7 +696,7 @@ type ListFlowsRequest struct {
 	// After Only flows whose keys are after this one, compared as bytes; the `next` of the page before.
 	After string `json:"after,omitempty,omitzero"`
 
-	// Limit At most this many flows; 1 to 1000, by default 50.
+	// Limit At most this many flows; 1 to 1000, by default 100.
 	Limit int `json:"limit,omitempty,omitzero"`
 
 	// Namespace Example: billing
