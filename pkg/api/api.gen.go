@@ -699,7 +699,7 @@ type ListFlowsRequest struct {
 	// Limit At most this many flows; 1 to 1000, by default 100.
 	Limit int `json:"limit,omitempty,omitzero"`
 
-	// Namespace Example: billing
+	// Namespace By default `default`.
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 }
 
