@@ -511,8 +511,13 @@ func (q *Queue) shrinkFlow(f *flowState, at *Time, refuse func(*Ticket, PermitAn
 		late = append(late, q.flows.remove(f, most)) // the earliest of them gets the first turn
 	}
 	wanted := f.wantTurns
-	if f.wantTurns = max(len(f.waiting)-most, 0); f.turns-len(late) > 0 {
-		f.wantTurns = 0
+	f.wantTurns = 0
+	if turns == 0 && len(f.waiting) > most {
+		for _, t := range f.waiting[most:] {
+			if t.flowTurn == 0 {
+				f.wantTurns++
+			}
+		}
 	}
 	q.changed = q.changed || wanted == 0 && f.wantTurns > 0
 	for _, t := range late {
