@@ -10,7 +10,7 @@ import (
 )
 
 // flowTimers is the first number of the timers in flowNamespace.
-const flowTimers = 8000
+const flowTimers = 9000
 
 // flows adds a namespace with limits of flows to some lives. Lives with little room for more timers have none.
 func (r *dice) flows(p *Plan) {
