@@ -162,9 +162,9 @@ func saturate(t *testing.T, w *world, r *flowReceiver) (due time.Time) {
 	return due
 }
 
-// awaitFlows waits until all timers were called, and checks the limits. outage is how long no process could deliver, and withoutPermits how
-// long no process had the permits of the flow with a concurrency.
-func awaitFlows(t *testing.T, r *flowReceiver, due time.Time, outage, withoutPermits time.Duration) {
+// awaitFlows waits until all timers were called, and checks the limits. withoutSlots is how long no process could use the slots of the flow
+// with a rate, and withoutPermits how long none could use the permits of the one with a concurrency.
+func awaitFlows(t *testing.T, r *flowReceiver, due time.Time, withoutSlots, withoutPermits time.Duration) {
 	t.Helper()
 	ctx := within(t, 2*time.Minute)
 	for (r.count("rate") < flowTimers || r.count("concurrency") < flowCalls) && ctx.Err() == nil {
@@ -184,8 +184,8 @@ func awaitFlows(t *testing.T, r *flowReceiver, due time.Time, outage, withoutPer
 		timers         int
 		needed, outage time.Duration
 	}{
-		"rate":        {flowTimers, flowTimers * flowPer / flowCount, outage},
-		"concurrency": {flowCalls, flowCalls * flowTakes / flowConcurrency, outage + withoutPermits},
+		"rate":        {flowTimers, flowTimers * flowPer / flowCount, withoutSlots},
+		"concurrency": {flowCalls, flowCalls * flowTakes / flowConcurrency, withoutPermits},
 	} {
 		took := r.ended[flow].Sub(due) - c.outage
 		share := float64(c.needed) / float64(took)
@@ -239,8 +239,8 @@ func TestI21_FlowLimitsHoldUnderKills(t *testing.T) {
 		}
 		pause(t.Context(), 2*time.Second)
 	}
-	// A killed dispatcher has at most half of the permits, because two others want some. They return after 4 s.
-	awaitFlows(t, r, due, 0, 2*4*time.Second/2)
+	// Each killed dispatcher has at most about half of the slots of a second, and half of the permits for 4 s, because others want some.
+	awaitFlows(t, r, due, 2*time.Second/2, 2*4*time.Second/2)
 }
 
 // TestI21_FlowLimitsHoldUnderKillsOfTheEmbeddedService kills the only process.
@@ -257,7 +257,8 @@ func TestI21_FlowLimitsHoldUnderKillsOfTheEmbeddedService(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The permits of the killed process return after 4 s.
-	awaitFlows(t, r, due, time.Since(killed)+4*time.Second, 0)
+	outage := time.Since(killed) + 4*time.Second
+	awaitFlows(t, r, due, outage, outage)
 }
 
 // TestI21_ASaturatedFlowDelaysNoOtherTimers compares the lateness of timers without a flow key while a flow is saturated, in every second
