@@ -43,7 +43,8 @@ func (r *dice) flows(p *Plan) {
 				o.Script = [][]Step{{{Answer: AnswerDone, After: r.between(0, 3*time.Second)}}}
 			}
 			p.Ops = append(p.Ops, o)
-			if r.chance(15) {
+			// A command of the topic may be applied later than a request that was sent after it.
+			if r.chance(15) && !o.Topic {
 				o.Verb, o.At, o.Topic, o.Script = []Verb{Create, Update, Delete}[r.IntN(3)], o.At+r.between(0, 10*time.Second), false, nil
 				if o.Verb != Delete && r.chance(50) {
 					o.Flow = keys[r.IntN(len(keys))]
