@@ -18,7 +18,7 @@ import (
 // the timer's delivery mode.
 func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	if r.fired != nil {
-		// The callback was made, but the publish of the fired event failed: publish it again.
+		// The first publish of the fired event failed: publish it again, whatever the result of the callback is.
 		switch err := s.sendWithRetry(s.fired, *r.fired); {
 		case errors.Is(err, bus.ErrTooLarge):
 			r.refuseEvent(err)
@@ -228,8 +228,8 @@ type writeResult int
 const (
 	// applied: the write was applied. After done and dead the row is gone.
 	applied writeResult = iota + 1
-	// missed: the row no longer has the state that this write requires. Another writer changed or removed it, or an earlier write
-	// of this delivery gave the attempt its result. The last try was not applied. An earlier try may have been, if its answer was
+	// missed: the row no longer has the state that this write requires. Another writer changed or removed it, or it already has a
+	// result of this attempt, from an earlier write of this delivery. The last try was not applied. An earlier try may have been, if its answer was
 	// lost and another writer has changed the row since.
 	missed
 	// rowGone: the row does not exist, and an earlier try of this write may have been applied. Done and dead remove the row;
@@ -341,9 +341,9 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 // resolveConflict finds out why the row is not in the state that a try expects.
 func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Finish, waitIfLost, unknown bool) (writeResult, nextStep) {
 	if !unknown && (d.unconfirmedRevision == 0 || f.If.Revision == 0) {
-		// No earlier write of this delivery caused the conflict. A lease or a postponement did not: the store answered it, or the
-		// guard is a generation, which they do not change. A done or dead outcome did not: it removes the row, so the error would be
-		// ErrNotFound.
+		// Another writer caused the conflict, and not an earlier write of this delivery. Leases and postponements of this delivery
+		// cannot cause it: either the store has confirmed them, so the guard has their revision, or the guard is a generation, which
+		// they do not change. A done or dead outcome removes the row, so the error would be ErrNotFound.
 		return missed, noRetry
 	}
 	row, ok := s.reread(ctx, d, waitIfLost)

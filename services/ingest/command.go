@@ -29,7 +29,7 @@ type command struct {
 	patch        timer.Patch      // update
 	unlessPaused bool             // update
 	pause        store.Pause      // pause: who and why
-	resume       store.Resume     // resume: the next time of a timer whose time passed during the pause, and whether it expires then
+	resume       store.Resume     // resume: if its time passed during the pause: the new time, or whether the timer expires instead
 	ifGeneration timer.Generation // all except create; 0: any
 }
 

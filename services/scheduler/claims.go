@@ -151,8 +151,8 @@ func (o *session) fenced(now timer.Millis, lost []shard.ID) {
 	deleted := 0
 	for _, id := range lost {
 		o.fencedAt[id] = now
-		// The directory may still contain a namespace that was removed from the store. This copy has DeletingSince, because a
-		// deletion sets it at least a minute before it removes the namespace, and directories read changes within 35 s.
+		// The directory may still have an entry for a namespace that was removed from the store. The entry has DeletingSince, because
+		// a deletion sets it at least a minute before it removes the namespace, and directories read changes within 35 s.
 		if ns := o.config.Directory.OfShard(id); ns == nil || ns.Settings.DeletingSince != 0 {
 			deleted++
 		}

@@ -107,7 +107,7 @@ type Queue struct {
 
 // New returns an empty queue.
 func New(limits *Limits) *Queue {
-	clock := &activity{} // nearly stops while the process is suspended, unless nothing runs or waits
+	clock := &activity{} // while deliveries run or wait, counts at most maxGap of each suspension of the process
 	q := &Queue{
 		limits: *limits, known: map[State]*Ticket{}, aging: list.New(), shares: newShares(clock), hosts: newLimiter(limits, clock),
 		flows: newFlows(limits, clock),

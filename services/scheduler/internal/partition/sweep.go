@@ -244,7 +244,7 @@ func (p *Partition) finishSweep() {
 }
 
 // moveSweepFloors sets where the next sweep begins in each shard. It is the earliest of: just before the first row
-// that this sweep read; the end of the range that it read; SweepMargin before its start. A row committed
+// that this sweep read; the end of the range that it read; SweepMargin before this sweep began. A row committed
 // after the sweep has read its shard is due after this floor (I6), unless its write took longer than SweepMargin: such rows are
 // found by a full sweep.
 func (p *Partition) moveSweepFloors() {
