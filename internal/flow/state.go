@@ -38,8 +38,6 @@ const (
 	slackForgotten = 7 * 24 * time.Hour
 	// idleAfter is how long slots are not used before the next turn begins now.
 	idleAfter = 10 * time.Second
-	// limitSpread is how long before or after the change of a limit it is not certain by which limit a timer was postponed.
-	limitSpread = 2 * time.Second
 	// maxTail bounds how far ahead the turns of waiting timers are planned.
 	maxTail = 366 * 24 * time.Hour
 )
@@ -78,11 +76,6 @@ type State struct {
 	Slack       time.Duration `json:"slack,omitempty"`
 	SlackBefore time.Duration `json:"slackBefore,omitempty"`
 	SlackAt     Instant       `json:"slackAt,omitempty"`
-	// Limit is that of the last lease. ChangedAt is when it last changed, and Scale the new time of a turn for each second of the
-	// former one.
-	Limit     Limit   `json:"limit,omitzero"`
-	ChangedAt Instant `json:"changed,omitempty"`
-	Scale     float64 `json:"scale,omitempty"`
 	// TailAt is the next turn of timers that are postponed for the first time. It is an estimate.
 	TailAt Instant `json:"tail,omitempty"`
 	// Holders are the dispatchers that hold or want slots or permits, ordered by ID.
@@ -155,8 +148,6 @@ type Grant struct {
 	NextSlot Instant
 	// TurnsFrom is the first of the turns.
 	TurnsFrom Instant
-	// Change is the last change of the limit.
-	Change Change
 	// Unused: no dispatcher uses the flow. Its state can be removed UnusedFor later.
 	Unused    bool
 	UnusedFor time.Duration
@@ -166,16 +157,18 @@ type Grant struct {
 // becomes the zero state.
 func (s *State) Lease(now Instant, limit *timer.FlowLimit, r *Request) Grant {
 	s.clean(now, limit)
-	s.setLimit(now, limit)
-	g := Grant{Change: Change{s.ChangedAt, s.Scale}}
-	if limit.Rate.Count > 0 {
-		g.Slots = s.leaseSlots(now, limit.Rate, r)
-		g.NextSlot = s.NextAt.Add(-early(limit.Rate))
-	}
+	var g Grant
 	me := Holder{ID: r.ID, Until: now.Add(PermitsFor), Running: r.Running, Waiting: r.Waiting}
 	if limit.Concurrency > 0 {
 		me.Permits, g.Share = s.permits(limit.Concurrency, r)
 		g.Permits = me.Permits
+	}
+	if limit.Rate.Count > 0 {
+		// A dispatcher without permits could not use slots, and those with permits would have none.
+		if limit.Concurrency == 0 || g.Permits > 0 {
+			g.Slots = s.leaseSlots(now, limit.Rate, r)
+		}
+		g.NextSlot = s.NextAt.Add(-early(limit.Rate))
 	}
 	s.Holders = slices.DeleteFunc(s.Holders, func(h Holder) bool { return h.ID == r.ID })
 	if me.Permits > 0 || me.Running > 0 || me.Waiting > 0 {
@@ -241,61 +234,9 @@ func (s *State) clean(now Instant, limit *timer.FlowLimit) {
 	latest := now.Add(Horizon + early(limit.Rate) + interval(limit.Rate, s.slack()) + clockMargin)
 	s.NextAt = min(s.NextAt, latest)
 	// If timers did not use their turns, they were deleted, or delivered earlier. Perhaps all that wait for turns were.
-	if s.NextAt != 0 && now.Sub(s.NextAt) > max(idleAfter, Interval(limit.Rate)) {
+	if s.NextAt != 0 && now.Sub(s.NextAt.Add(-early(limit.Rate))) > max(idleAfter, Interval(limit.Rate)) {
 		s.TailAt = min(s.TailAt, now)
 	}
-}
-
-// setLimit records a limit, and scales the turns if it has changed.
-func (s *State) setLimit(now Instant, limit *timer.FlowLimit) {
-	is := Limit{limit.Rate.Count, limit.Rate.Per, limit.Concurrency}
-	if s.Limit == is {
-		return
-	}
-	if s.Limit != (Limit{}) {
-		s.ChangedAt, s.Scale = now, s.Limit.scale(is)
-		s.TailAt = min(Change{now, s.Scale}.Turn(s.TailAt, 0), now.Add(maxTail))
-	}
-	s.Limit = is
-}
-
-// Limit is what turns depend on.
-type Limit struct {
-	Count       int           `json:"count,omitempty"`
-	Per         time.Duration `json:"per,omitempty"`
-	Concurrency int           `json:"concurrency,omitempty"`
-}
-
-// scale returns by how much turns are further apart than with a former limit; 0 if that is not known.
-func (l Limit) scale(is Limit) float64 {
-	switch {
-	case l.Count > 0 && is.Count > 0:
-		return is.Per.Seconds() / float64(is.Count) / (l.Per.Seconds() / float64(l.Count))
-	case l.Count == 0 && is.Count == 0:
-		return float64(l.Concurrency) / float64(is.Concurrency)
-	default:
-		return 0
-	}
-}
-
-// Change is a change of a flow's limit: the time from At to a turn was multiplied by Scale.
-type Change struct {
-	At    Instant
-	Scale float64
-}
-
-// Turn returns the turn of a timer, of which its row says that it is at turn. The row was written at setAt.
-func (c Change) Turn(turn, setAt Instant) Instant {
-	// It is not certain which limit rows written within limitSpread of the change depend on. A timer that returns too early gets another
-	// turn, but one that returns too late may be delivered too late.
-	until := c.At.Add(limitSpread)
-	if c.Scale > 1 {
-		until = c.At.Add(-limitSpread)
-	}
-	if c.At == 0 || setAt > until || turn <= c.At {
-		return turn
-	}
-	return c.At.Add(time.Duration(min(float64(turn.Sub(c.At))*c.Scale, float64(maxTail))))
 }
 
 // leaseSlots leases the slots that may be used within the horizon, at most as many as r asks for.

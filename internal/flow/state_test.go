@@ -294,51 +294,6 @@ func TestUnused(t *testing.T) {
 	}
 }
 
-func TestAChangedLimitMovesTurns(t *testing.T) {
-	at := start.Add
-	none := Change{}
-	faster, slower, other := Change{at(time.Minute), 0.1}, Change{at(time.Minute), 10}, Change{at(time.Minute), 0}
-	for _, c := range []struct {
-		name        string
-		change      Change
-		turn, rowAt time.Duration
-		want        time.Duration
-	}{
-		{"no change", none, time.Hour, 0, time.Hour},
-		{"before", faster, 61 * time.Minute, 0, 7 * time.Minute},
-		{"passed", faster, 30 * time.Second, 0, 30 * time.Second},
-		{"written later", faster, 61 * time.Minute, 63 * time.Second, 61 * time.Minute},
-		{"written soon after a raise", faster, 61 * time.Minute, 61 * time.Second, 7 * time.Minute},
-		{"lowered", slower, 2 * time.Minute, 0, 11 * time.Minute},
-		{"written shortly before it was lowered", slower, 2 * time.Minute, 59 * time.Second, 2 * time.Minute},
-		{"not comparable", other, time.Hour, 0, time.Minute},
-	} {
-		if got := c.change.Turn(at(c.turn), at(c.rowAt)); got != at(c.want) {
-			t.Errorf("%s: the turn is at %v, want %v", c.name, got.Sub(start), c.want)
-		}
-	}
-}
-
-func TestTheTailFollowsALimit(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		is      *timer.FlowLimit
-		expects time.Duration
-	}{
-		{"raised", rateOf(10, time.Second, 1), 6 * time.Minute},
-		{"lowered", rateOf(1, 2*time.Second, 1), 2 * time.Hour},
-		{"the same rate", rateOf(2, 2*time.Second, 1), time.Hour},
-		{"a concurrency instead", &timer.FlowLimit{Pattern: "*", Concurrency: 1}, 0},
-	} {
-		var s State
-		s.Lease(start, rateOf(1, time.Second, 1), &Request{ID: "a", Slots: 1, Turns: 3600, Every: time.Second})
-		s = restored(t, s)
-		if got := s.Lease(start, c.is, &Request{ID: "a", Turns: 1, Every: time.Second}).TurnsFrom.Sub(start); got != c.expects {
-			t.Errorf("%s: the next turn is in %v, want %v", c.name, got, c.expects)
-		}
-	}
-}
-
 func TestUnusedTurnsEndTheBacklog(t *testing.T) {
 	for idle, want := range map[time.Duration]time.Duration{8 * time.Second: 3600 * time.Second, 12 * time.Second: 12 * time.Second} {
 		var s State
@@ -347,5 +302,34 @@ func TestUnusedTurnsEndTheBacklog(t *testing.T) {
 		if got != want {
 			t.Errorf("after %v without a delivery the next turn is at %v, want %v", idle, got, want)
 		}
+	}
+}
+
+// TestABurstEndsTheBacklog: with a burst, slots can be used before their times.
+func TestABurstEndsTheBacklog(t *testing.T) {
+	limit := rateOf(3600, time.Hour, 3600)
+	var s State
+	s.Lease(start, limit, &Request{ID: "a", Slots: 3600, Turns: 3600, Every: time.Second})
+	now := start.Add(2 * time.Hour)
+	s.Lease(now, limit, &Request{ID: "a", Slots: 3600, Turns: 3600, Every: time.Second})
+	now = now.Add(20 * time.Second)
+	if got := s.Lease(now, limit, &Request{ID: "a", Turns: 1, Every: time.Second}).TurnsFrom; got != now {
+		t.Errorf("the next turn is in %v", got.Sub(now))
+	}
+}
+
+// TestNoSlotsWithoutPermits: two dispatchers of which each had what the other one lacked delivered nothing.
+func TestNoSlotsWithoutPermits(t *testing.T) {
+	limit := rateOf(2, 4*time.Second, 1)
+	limit.Concurrency = 1
+	var s State
+	if g := s.Lease(start, limit, &Request{ID: "a", Waiting: 1}); g.Permits != 1 {
+		t.Fatalf("%+v, want the permit", g)
+	}
+	if g := s.Lease(start, limit, &Request{ID: "b", Slots: 1, Waiting: 1}); g.Permits != 0 || len(g.Slots) != 0 {
+		t.Errorf("%+v, want neither a permit nor a slot", g)
+	}
+	if g := s.Lease(start, limit, &Request{ID: "a", Slots: 1, Waiting: 1, Held: 1}); len(g.Slots) != 1 {
+		t.Errorf("%+v, want a slot", g)
 	}
 }

@@ -61,7 +61,7 @@ func (s *Service) requestFlow(d *delivery) bool {
 
 func flowRow(d *delivery, ns *store.Namespace) *admission.FlowRow {
 	return &admission.FlowRow{
-		Key: d.row.FlowKey, Limits: ns.Settings.Flows, PlannedAt: d.row.PlannedAt, Turn: d.row.FlowTurn, UpdatedAt: d.row.UpdatedAt,
+		Key: d.row.FlowKey, Limits: ns.Settings.Flows, PlannedAt: d.row.PlannedAt, Turn: d.row.FlowTurn,
 	}
 }
 

@@ -229,8 +229,8 @@ const (
 	// applied: the write was applied. After done and dead the row is gone.
 	applied writeResult = iota + 1
 	// missed: the row no longer has the state that this write requires. Another writer changed or removed it, or it already has a
-	// result of this attempt, from an earlier write of this delivery. The last try was not applied. An earlier try may have been, if its answer was
-	// lost and another writer has changed the row since.
+	// result of this attempt, from an earlier write of this delivery. The last try was not applied. An earlier try may have been,
+	// if its answer was lost and another writer has changed the row since.
 	missed
 	// rowGone: the row does not exist, and an earlier try of this write may have been applied. Done and dead remove the row;
 	// after the other kinds another writer has removed it.

@@ -20,8 +20,8 @@ func (s *Service) postpone(d *delivery, by time.Duration, flowTurn timer.Millis,
 		NextAt: now.Add(by), ReturnStart: d.startCounted, FlowTurn: flowTurn,
 	}
 	// If the row was read, and the timer expires before its next time, its outcome is written when it expires (I18).
-	if expiry := d.row.ExpiresAt(); d.row.Revision == d.due.Revision && expiry > now {
-		f.NextAt = min(f.NextAt, expiry)
+	if d.row.Revision == d.due.Revision {
+		f.NextAt = min(f.NextAt, max(d.row.ExpiresAt(), now))
 	}
 	switch s.writeOutcome(s.life, d, &f) {
 	case gaveUp:

@@ -79,10 +79,14 @@ func (s *Store) ListFlows(ctx context.Context, namespace, after string, limit in
 func (s *Store) listFlows(ctx context.Context, namespace string, part uint32, after string, limit int) (found []store.Flow, err error) {
 	const keys = "#shard_id = :partition AND #sk BETWEEN :after AND :end"
 	partition, prefix := flowsOf(namespace, part)
+	begin, end := prefix+after+"\x00", prefix+"\U0010ffff"
+	if begin >= end { // DynamoDB refuses such a range
+		return nil, nil
+	}
 	in := dynamodb.QueryInput{
 		TableName: &s.options.Table, KeyConditionExpression: aws.String(keys), ExpressionAttributeNames: names(keys),
 		ExpressionAttributeValues: item{
-			":partition": number(partition), ":after": text(prefix + after + "\x00"), ":end": text(prefix + "\U0010ffff"),
+			":partition": number(partition), ":after": text(begin), ":end": text(end),
 		},
 		Limit: aws.Int32(int32(limit)),
 	}

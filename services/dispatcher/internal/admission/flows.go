@@ -50,7 +50,6 @@ type flowState struct {
 	wantTurns  int           // how many tickets wait for such a turn to be reserved
 	tookAt     time.Duration // when a delivery last began
 	again      flow.Instant  // the next turn of a timer that missed its turn
-	change     flow.Change   // the last change of the limit
 	clock      time.Duration // the store's time minus that of the process, when the flow was last used
 	shrinking  bool          // the queue was too long, and tickets are being postponed
 
@@ -77,8 +76,8 @@ const (
 	// flowMaxWait. In between, the queue compensates for estimates of turns that are wrong.
 	flowMaxWait  = 2 * time.Second
 	flowMaxQueue = 4 * time.Second
-	// A timer is postponed by at most flowMaxPostpone, or by a flowPart of the time until its turn if that is longer. So a raised limit
-	// applies to it soon, and a backlog of days costs few postponements.
+	// A timer is postponed by at most flowMaxPostpone, or, if its flow has a rate, by a flowPart of the time until its turn if that is
+	// longer. So a raised limit applies to it soon, and a backlog of days costs few postponements.
 	flowMaxPostpone = 10 * time.Minute
 	flowPart        = 8
 	// flowLead is how long before its turn a timer returns, so that slots find a waiting timer.
@@ -320,13 +319,12 @@ type FlowRow struct {
 	Key       string
 	Limits    timer.FlowLimits
 	PlannedAt timer.Millis
-	// Turn is the row's FlowTurn, and UpdatedAt when the row was written.
-	Turn, UpdatedAt timer.Millis
+	Turn      timer.Millis // FlowTurn of the row
 }
 
 // flowOf finds the flow of a row, and records the row's times.
 func (q *Queue) flowOf(t *Ticket, row *FlowRow) *flowState {
-	t.planned, t.flowTurn, t.rowAt = row.PlannedAt, flow.At(row.Turn), flow.At(row.UpdatedAt)
+	t.planned, t.flowTurn = row.PlannedAt, flow.At(row.Turn)
 	return q.flows.flowOf(store.FlowKey{Namespace: t.Namespace, Key: row.Key}, row.Limits)
 }
 
@@ -560,7 +558,7 @@ func (f *flowState) queueLimit(at *Time, total, wait time.Duration) int {
 func (f *flowState) postponement(t *Ticket, at *Time, total time.Duration) PermitAnswer {
 	now, every := flow.At(at.Now), f.every(total)
 	first := max(now.Add(flowMaxWait), f.nextSlot)
-	turn := f.change.Turn(t.flowTurn, t.rowAt)
+	turn := t.flowTurn
 	if turn < first {
 		next := &f.again
 		if t.flowTurn == 0 && f.turns > 0 {
@@ -571,7 +569,10 @@ func (f *flowState) postponement(t *Ticket, at *Time, total time.Duration) Permi
 		*next = turn.Add(every)
 	}
 	delay := turn.Sub(now) - flowLead
-	longest := max(flowMaxPostpone, delay/flowPart)
+	longest := flowMaxPostpone
+	if f.limit.Rate.Count > 0 { // without a rate, turns depend on how long calls took
+		longest = max(longest, delay/flowPart)
+	}
 	return PermitAnswer{
 		Refused: FlowFull, FlowTurn: turn.Millis(), Delay: max(min(delay, longest), flowLead), Exact: delay <= longest,
 	}
@@ -687,16 +688,18 @@ func (q *Queue) FlowGranted(r *FlowRequest, g *flow.Grant, known bool, began, el
 		return
 	}
 	f.endPermits(elapsed)
-	// The state of a flow with long times is left to the housekeeping, so that an idle flow costs no requests.
+	// The state of a flow with long times is left to the housekeeping, and one that only other dispatchers use to them. So an idle flow
+	// costs no requests.
 	f.failures = 0
-	f.requesting, f.registered = false, known && (!g.Unused || g.UnusedFor <= flowCleanUp)
+	f.requesting = false
+	f.registered = known && (r.Running+r.Waiting+g.Permits > 0 || g.Unused && g.UnusedFor <= flowCleanUp)
 	f.unused, f.unusedAt = g.Unused, elapsed+g.UnusedFor
 	if f.limit != r.Limit {
 		f.requestedAt = 0 // the grant is that of an earlier limit
 		return
 	}
 	f.slots = append(f.slots, g.Slots...)
-	f.nextSlot, f.change = g.NextSlot, g.Change
+	f.nextSlot = g.NextSlot
 	if r.Turns > 0 {
 		f.turnAt, f.turns = g.TurnsFrom, r.Turns
 	}

@@ -91,10 +91,9 @@ type Ticket struct {
 	permit     permit
 	age        age
 
-	// Set when its row was read, if its timer has a flow key: its planned time, its turn (0 if it has none), and when the row was
-	// written.
-	planned         timer.Millis
-	flowTurn, rowAt flow.Instant
+	// Set when its row was read, if its timer has a flow key: its planned time, and its turn (0 if it has none).
+	planned  timer.Millis
+	flowTurn flow.Instant
 
 	flow     *flowState // in which it runs, or nil
 	slot     flow.Slot  // of the rate of its flow

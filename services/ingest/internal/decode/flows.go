@@ -95,7 +95,7 @@ type FlowList struct {
 
 // ReadFlowList decodes the body of flows/list.
 func ReadFlowList(body []byte) (FlowList, error) {
-	const wantAfter = "next of the page before, at most 255 bytes"
+	const wantAfter = "a flow key, such as next of the page before"
 	l := FlowList{Namespace: DefaultNamespace, Limit: DefaultLimit}
 	err := members(body, []string{"namespace", "after", "limit"}, func(name string, v value) (err error) {
 		switch {
@@ -104,8 +104,8 @@ func ReadFlowList(body []byte) (FlowList, error) {
 			l.Namespace, err = readNamespace(name, v)
 		case name == "after" && string(v) == `""`: // the first page
 		case name == "after":
-			if l.After, err = v.string(name, wantAfter); err == nil && len(l.After) > timer.MaxFlowKey {
-				err = timer.Invalid(name, fmt.Sprintf("%d bytes", len(l.After)), wantAfter)
+			if l.After, err = v.string(name, wantAfter); err == nil && timer.CheckFlowKey(l.After) != nil {
+				err = timer.Invalid(name, l.After, wantAfter)
 			}
 		default:
 			l.Limit, err = v.integer(name, 1, store.MaxFlowPage, "1 to 1000")
