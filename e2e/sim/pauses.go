@@ -246,7 +246,8 @@ func (o *oracle) expects(resume *opState) {
 			content = s
 		}
 	}
-	if content != nil && len(content.lives) == 0 && o.latestDue(content)+clockBound < o.world.since() {
+	// An operation that took long plans the timer for the time at which it was applied.
+	if content != nil && len(content.lives) == 0 && max(o.latestDue(content), content.at)+clockBound < o.world.since() {
 		resume.skips = content
 	}
 }
