@@ -19,7 +19,7 @@ var errPermitsEnded = errors.New("the permits of the flow could not be renewed")
 const (
 	// flowTimeout bounds a request for a flow, so that permits are requested again before they end.
 	flowTimeout = time.Second
-	// flowTries bounds the tries of a request if other dispatchers change the state of the flow meanwhile.
+	// flowTries bounds the tries of a request while other dispatchers change the state of the same flow.
 	flowTries = 8
 	// flowAgain is how far a delivery is postponed whose slot or permit ended before its request was sent.
 	flowAgain = time.Second
@@ -35,16 +35,14 @@ func (s *Service) requestFlow(d *delivery) bool {
 		return true
 	}
 	ns, err := s.flowNamespace(d)
-	now := s.config.Clock()
+	at := s.flowTime(s.config.Clock())
 	if err != nil {
-		s.delay(d, now.Add(s.jitter(refusedRowDelay)))
+		s.delay(d, at.Now.Add(s.jitter(refusedRowDelay)))
 		return false
 	}
-	if _, expired := callback.Expired(&d.row, now); expired {
+	if _, expired := callback.Expired(&d.row, at.Now); expired {
 		return true // it is not called
 	}
-	inaccuracy, _ := s.config.StoreClock.Doubt()
-	at := admission.Time{Now: now, Error: inaccuracy, Elapsed: s.stopwatch.Elapsed()}
 	var a admission.PermitAnswer
 	var ok bool
 	s.intake.step(func(q *admission.Queue) {
@@ -65,10 +63,10 @@ func flowRow(d *delivery, ns *store.Namespace) *admission.FlowRow {
 	}
 }
 
-// flowTime returns the present for decisions about flows.
-func (s *Service) flowTime() admission.Time {
+// flowTime returns the present for decisions about flows. now is the store's time.
+func (s *Service) flowTime(now timer.Millis) admission.Time {
 	inaccuracy, _ := s.config.StoreClock.Doubt()
-	return admission.Time{Now: s.config.Clock(), Error: inaccuracy, Elapsed: s.stopwatch.Elapsed()}
+	return admission.Time{Now: now, Error: inaccuracy, Elapsed: s.stopwatch.Elapsed()}
 }
 
 // quarantine makes a delivery wait in quarantine, and for its flow. starts includes the start that it waits for.
@@ -138,8 +136,7 @@ func (s *Service) mayBegin(d *delivery, step confirmStep) (ok bool) {
 	if !certain {
 		return false
 	}
-	inaccuracy, _ := s.config.StoreClock.Doubt()
-	at := admission.Time{Now: now, Error: inaccuracy, Elapsed: s.stopwatch.Elapsed()}
+	at := s.flowTime(now)
 	s.intake.step(func(q *admission.Queue) {
 		if step == repeated {
 			ok = q.RepeatFlow(&d.ticket, &at)
@@ -153,7 +150,7 @@ func (s *Service) mayBegin(d *delivery, step confirmStep) (ok bool) {
 	return ok
 }
 
-// postponedByFlow is the result of an attempt that did not begin.
+// postponedByFlow is the result of an attempt whose request was not sent, or was refused with its token and may not be repeated now.
 func postponedByFlow(why error) attemptResult {
 	return attemptResult{postpone: true, postponeFor: flowAgain, host: admission.Untried, Verdict: callback.Verdict{Reason: why.Error()}}
 }
@@ -167,34 +164,39 @@ func (s *Service) runFlows(ctx context.Context) {
 		}
 		var due []admission.FlowRequest
 		var wait time.Duration
-		at := s.flowTime()
+		at := s.flowTime(s.config.Clock())
 		s.intake.step(func(q *admission.Queue) { due, wait = q.FlowRequests(&at) })
 		for i := range due {
 			s.work.Go(func() { s.requestFromStore(&due[i]) })
 		}
-		fires, stop := timerAfter(wait)
-		select {
-		case <-s.intake.flows:
-		case <-fires:
-		case <-ctx.Done():
-			stop()
-			return
-		}
-		stop()
-		if !timer.Sleep(ctx, flowPause) {
+		if !awaitFlows(ctx, s.intake.flows, wait) {
 			return
 		}
 	}
 }
 
-// returnPermits returns the permits of a dispatcher without deliveries, so that the others need not wait until their lease ends.
+// awaitFlows waits for a signal, or until wait has passed, and at least flowPause. A wait of 0 has no end. It returns false if ctx ends
+// first.
+func awaitFlows(ctx context.Context, changed <-chan struct{}, wait time.Duration) bool {
+	fires, stop := timerAfter(wait)
+	defer stop()
+	select {
+	case <-changed:
+	case <-fires:
+	case <-ctx.Done():
+		return false
+	}
+	return timer.Sleep(ctx, flowPause)
+}
+
+// returnPermits returns the permits when the last delivery has ended. Other dispatchers can lease them immediately.
 func (s *Service) returnPermits() {
 	ctx, cancel := context.WithTimeout(s.calls, flowTimeout)
 	defer cancel()
 	for {
 		var due []admission.FlowRequest
 		inFlight := 0
-		at := s.flowTime()
+		at := s.flowTime(s.config.Clock())
 		s.intake.step(func(q *admission.Queue) {
 			inFlight = q.FlowsInFlight()
 			due, _ = q.FlowRequests(&at)
@@ -223,16 +225,7 @@ func (s *Service) runPermits(ctx context.Context) {
 			}
 		})
 		s.metrics.flowCut.Add(float64(len(cut)))
-		fires, stop := timerAfter(wait)
-		select {
-		case <-s.intake.permits:
-		case <-fires:
-		case <-ctx.Done():
-			stop()
-			return
-		}
-		stop()
-		if !timer.Sleep(ctx, flowPause) {
+		if !awaitFlows(ctx, s.intake.permits, wait) {
 			return
 		}
 	}

@@ -31,7 +31,7 @@ func (s *Service) runAging(ctx context.Context) {
 func (s *Service) handleAged() (wait time.Duration) {
 	var old []admission.Aged
 	var extend []*bus.Delivery
-	at := s.flowTime()
+	at := s.flowTime(s.config.Clock())
 	s.intake.step(func(q *admission.Queue) {
 		old, wait = q.Aged(&at)
 		for _, a := range old {
