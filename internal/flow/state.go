@@ -239,7 +239,7 @@ func (s *State) clean(now Instant, limit *timer.FlowLimit) {
 	}
 }
 
-// leaseSlots leases the slots that may be used within the horizon, at most as many as r asks for.
+// leaseSlots leases the slots that may be used within the horizon, at most as many as r requests.
 func (s *State) leaseSlots(now Instant, rate timer.FlowRate, r *Request) []Slot {
 	slack := slackFor(rate, r)
 	every, early, late := interval(rate, max(slack, s.slack())), early(rate), Tolerance(rate)+slack

@@ -55,8 +55,8 @@ type Timer struct {
 	// ResumedFrom is PlannedAt before a resume assigned a later time; 0 if none did. A pause makes it PlannedAt again, so that the
 	// next resume does not depend on the times that the one before assigned.
 	ResumedFrom Millis
-	// FlowTurn is when the flow of the timer will deliver it, as estimated at its first postponement because of the flow's limit; 0
-	// if there was none since PlannedAt was set.
+	// FlowTurn is when the flow of the timer will deliver it, as estimated when it was postponed because of the flow's limit. The
+	// estimate is kept until it has passed. It is 0 if the timer was not postponed by its flow since PlannedAt was set.
 	FlowTurn Millis
 	// Attempts counts the attempts of this generation that had a result.
 	Attempts Attempt

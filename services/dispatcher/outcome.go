@@ -18,7 +18,7 @@ import (
 // the timer's delivery mode.
 func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	if r.fired != nil {
-		// The first publish of the fired event failed: publish it again, whatever the result of the callback is.
+		// The first publish of the fired event failed, so publish it again. The result of the callback does not matter.
 		switch err := s.sendWithRetry(s.fired, *r.fired); {
 		case errors.Is(err, bus.ErrTooLarge):
 			r.refuseEvent(err)
@@ -48,7 +48,9 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	written := s.writeOutcome(s.life, d, &f)
 	if written == gaveUp {
 		if (r.postpone || d.notCalled) && s.life.Err() == nil {
-			s.discard(d) // no callback was made, so no answer is lost: the bus redelivers the message, or the row lease expires
+			// No callback was made, or the receiver refused its token, so no answer is lost. The bus redelivers the message, or the row
+			// lease expires.
+			s.discard(d)
 		} else {
 			s.abandon(d, mode, errUnconfirmed)
 		}

@@ -135,7 +135,7 @@ func TestI18_APostponedTimerExpiresInTime(t *testing.T) {
 	})
 }
 
-// TestADispatcherThatEndsReturnsItsPermits: another one uses all permits soon after.
+// TestADispatcherThatEndsReturnsItsPermits: another dispatcher uses all permits a second later.
 func TestADispatcherThatEndsReturnsItsPermits(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const limit = 4

@@ -178,7 +178,7 @@ func (h *handler) removeNamespace(ctx context.Context, from origin, ns store.Nam
 	}
 	h.audit(from, "namespace deleted", "namespace", ns.Name, "version", ns.Version)
 	result.Deleted = true
-	// Perhaps a dispatcher has written a state meanwhile.
+	// A dispatcher may have written a state after the first removal.
 	if err := h.removeFlows(ctx, ns.Name); err != nil {
 		h.cfg.Logger.Warn("namespace deleted, but the state of its flows could not be removed", "error", err)
 	}

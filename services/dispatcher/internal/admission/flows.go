@@ -64,7 +64,7 @@ type flowState struct {
 
 	requesting  bool          // a request is in flight
 	requestedAt time.Duration // when the last one began; 0 if there was none
-	unmet       bool          // the last one granted less than it asked for
+	unmet       bool          // the last one granted less than it requested
 	failures    int           // how many requests in a row have failed
 	registered  bool          // the store has a state that this process should clean up
 	unused      bool          // the last one left the state without permits of any process
@@ -82,7 +82,7 @@ const (
 	flowPart        = 8
 	// flowLead is how long before its turn a timer returns, so that slots find a waiting timer.
 	flowLead = time.Second
-	// Requests of a flow are at least flowRequestEvery apart, or flowRequestUnmet if the last one granted less than it asked for.
+	// Requests of a flow are at least flowRequestEvery apart, or flowRequestUnmet if the last one granted less than it requested.
 	// While permits are held, they are renewed every flowRenew.
 	flowRequestEvery = 20 * time.Millisecond
 	flowRequestUnmet = 400 * time.Millisecond
@@ -248,7 +248,7 @@ func (f *flowState) takeSlot(t *Ticket) {
 }
 
 // ConfirmFlow reports whether a delivery may send its request now, as far as its flow is concerned. It is called directly before the
-// request is sent, because time has passed since the delivery got its slot and its permit. If its slot has ended meanwhile, it gets
+// request is sent, because time has passed since the delivery got its slot and its permit. If its slot has ended, it gets
 // another one that can be used now. connected is false before there is a connection: then ConfirmFlow is called again.
 func (q *Queue) ConfirmFlow(t *Ticket, at *Time, connected bool) bool {
 	f := t.flow
@@ -397,7 +397,7 @@ func (l *flows) remove(f *flowState, place int) *Ticket {
 	return t
 }
 
-// beginTurn gives a ticket whose turn has come a slot and a permit. If they have ended meanwhile, the ticket waits for its flow again, and
+// beginTurn gives a ticket whose turn has come a slot and a permit. If they have ended, the ticket waits for its flow again, and
 // beginTurn returns false. A ticket whose flow is not known yet needs none.
 func (q *Queue) beginTurn(t *Ticket, at *Time) bool {
 	f := t.turn
@@ -606,7 +606,7 @@ func (q *Queue) FlowRequests(at *Time) (due []FlowRequest, wait time.Duration) {
 		return cmp.Or(-cmp.Compare(min(a.holders(), 1), min(b.holders(), 1)), cmp.Compare(a.requestedAt, b.requestedAt),
 			cmp.Compare(a.key.Namespace, b.key.Namespace), cmp.Compare(a.key.Key, b.key.Key))
 	})
-	// When a request ends, the others are due.
+	// The others are due when a request ends.
 	for _, f := range now[:min(len(now), max(maxRequests-q.flows.requesting, 0))] {
 		due = append(due, q.flows.request(f, at))
 	}

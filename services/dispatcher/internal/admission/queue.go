@@ -156,7 +156,7 @@ type Decision struct {
 	// none does.
 	Check       []*Ticket
 	Quarantined bool
-	// Postpone lists the deliveries that would wait too long for their hosts, or for slots of their namespace.
+	// Postpone lists the deliveries that would wait too long for their hosts, for their flows, or for slots of their namespace.
 	Postpone []Postponement
 	// Queued is the number of deliveries that began to wait for their hosts.
 	Queued int
@@ -221,8 +221,7 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	if len(q.quarantine.waiting) > 0 && (!q.quarantine.othersNext || !others()) {
 		group, wait, retry := q.nextGroup(limit, at)
 		// An isolated timer starts only when exposed is 0, and exposed includes the deliveries whose postponement is being
-		// written. So while other deliveries must wait for the isolated timer (wait), no delivery is postponed because its own host
-		// is slow.
+		// written. So while an isolated timer waits to start (the variable wait), no delivery is postponed because its host is slow.
 		q.hosts.postponesNone = wait && len(group) == 0
 		if retry > 0 {
 			r.limitWait(retry - elapsed + time.Millisecond)
@@ -438,7 +437,7 @@ type Aged struct {
 	// Lease: its row must be leased.
 	Lease bool
 	// Postpone: it waited too long, and is now in stage Writing. ForHost: it waited for a permit, or in quarantine while its host
-	// had none free. Then, and if it waited in quarantine for its flow, PermitAnswer has the reason and the delay.
+	// had none free. PermitAnswer has the reason and the delay if ForHost is set, or if it waited in quarantine for its flow.
 	Postpone, ForHost bool
 	PermitAnswer
 }
@@ -497,7 +496,7 @@ func (q *Queue) waitedTooLong(t *Ticket, elapsed time.Duration) bool {
 		queued := elapsed - t.permit.queuedAt
 		return queued >= 2*q.limits.HostMaxWait && !q.mayHoldSlot(t) || queued >= q.limits.HoldFor
 	case AwaitingFlow:
-		// While deliveries of its flow begin in this process, it has its turn.
+		// HoldFor counts from the last delivery of its flow that began in this process.
 		return elapsed-max(t.permit.queuedAt, t.waitsFor.tookAt) >= q.limits.HoldFor && q.hosts.mayPostpone()
 	case Ready, Quarantined:
 		return waited >= q.limits.HoldFor
