@@ -114,7 +114,7 @@ func (t *session) message(it *item) (bus.Message, error) {
 		place, id = string(bus.Commands)+"/"+d.ID, ""
 	}
 	a := event.Answer{
-		CommandID: it.event.ID, Verb: it.event.Verb, Namespace: c.namespace.Name, TimerID: c.id,
+		CommandID: it.event.ID, Verb: it.event.Verb, Namespace: c.space, TimerID: c.id,
 		Earlier: it.earlier, InTime: it.outcome.inTime,
 	}
 	if a.CommandID == "" {
@@ -152,15 +152,15 @@ func (t *session) message(it *item) (bus.Message, error) {
 		return bus.Message{}, err
 	}
 	m := bus.Message{Partition: t.partitionOf(it), Key: d.Key, ID: id, Headers: headers, Body: body}
-	if c.id != "" && c.namespace.Name != "" {
-		m.Key = event.Subject(c.namespace.Name, c.id)
+	if c.id != "" && c.space != "" {
+		m.Key = event.Subject(c.space, c.id)
 	}
 	return m, nil
 }
 
 // partitionOf returns the timer's partition, or 0 if the namespace is unknown.
 func (t *session) partitionOf(it *item) shard.Partition {
-	if it.command.namespace.Shards.Count == 0 {
+	if it.command.namespace == nil {
 		return 0
 	}
 	return shard.PartitionOf(it.command.ref.Shard, t.cfg.Bus.Partitions())

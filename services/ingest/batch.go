@@ -98,7 +98,7 @@ func (t *session) read(it *item) error {
 		from.source = it.event.Source
 		from.correlationID, from.trace = it.event.CorrelationID, tracing.Of(it.traced, it.event.Trace)
 		it.command, err = t.prepare(ctx, it.event.Verb, it.event.Data, from)
-		tracing.SetTimer(it.traced, it.command.namespace.Name, it.command.id)
+		tracing.SetTimer(it.traced, it.command.space, it.command.id)
 		if err == nil {
 			return nil
 		}
@@ -116,7 +116,7 @@ func (t *session) read(it *item) error {
 // refuseUnread refuses a command that could not be read, and finds out which timer it names.
 func (it *item) refuseUnread(f *refusal) {
 	it.refusal, it.unread = f, true
-	it.command.namespace.Name, it.command.id = decode.TimerOf(it.event.Data)
+	it.command.space, it.command.id = decode.TimerOf(it.event.Data)
 }
 
 // hasPosition reports whether the command has a position. The zero position means that the bus does not have positions.

@@ -144,7 +144,7 @@ func (h *handler) renderBatch(entries []entry) api.BatchResults {
 		results.Succeeded++
 		t := &e.outcome.timer
 		*r = api.BatchResult{
-			Status: http.StatusOK, Namespace: e.command.namespace.Name, ID: e.command.id, TimerID: e.command.id,
+			Status: http.StatusOK, Namespace: e.command.space, ID: e.command.id, TimerID: e.command.id,
 			Generation: t.Generation.String(), Kept: e.unchanged,
 		}
 		switch deleted := e.command.verb == event.VerbDelete; {

@@ -19,17 +19,19 @@ import (
 // command is one create, update, delete, pause or resume, from HTTP, the command topic or an outbox. All operations of the store
 // except a delete also need a revision, which op adds.
 type command struct {
-	verb      event.Verb
-	namespace store.Namespace
-	id        string
+	verb event.Verb
+	// space and id name the timer.
+	space, id string
+	// namespace is set if it exists. It is shared with other commands, so it is not changed.
+	namespace *store.Namespace
 	ref       store.Ref
 
 	spec         timer.Spec       // create
 	onConflict   store.OnConflict // create
 	patch        timer.Patch      // update
 	unlessPaused bool             // update
-	pause        store.Pause      // pause: who and why
-	resume       store.Resume     // resume: if its time passed during the pause: the new time, or whether the timer expires instead
+	pause        *store.Pause     // pause: who and why
+	resume       *store.Resume    // resume: if its time passed during the pause: the new time, or whether the timer expires instead
 	ifGeneration timer.Generation // all except create; 0: any
 }
 
@@ -101,7 +103,7 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 		c.ifGeneration = b.IfGeneration
 		c.patch, err = b.Patch(c.ref.UUID, from.received, &c.namespace.Settings)
 		if err == nil {
-			err = s.checkURLs(c.patch.CallbackURL, c.patch.OnDone, c.patch.OnDead)
+			err = s.checkURLs(valueOf(c.patch.CallbackURL), valueOf(c.patch.OnDone), valueOf(c.patch.OnDead))
 		}
 		if err == nil && c.patch.Topic != nil {
 			err = s.checkTopic(ctx, &c, *c.patch.Topic, from.received)
@@ -110,7 +112,7 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 			err = s.checkFlow(ctx, &c, *c.patch.FlowKey, from.received)
 		}
 		if err == nil && c.patch.Payload != nil {
-			err = checkPayload(&c.namespace, *c.patch.Payload)
+			err = checkPayload(c.namespace, *c.patch.Payload)
 		}
 		if c.patch.Headers != nil {
 			c.patch.Headers = new(from.trace.Into(*c.patch.Headers))
@@ -157,7 +159,7 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from orig
 	}
 	c.spec, err = b.Spec(c.ref.UUID, from.received, &c.namespace.Settings)
 	if err == nil {
-		err = s.checkURLs(&c.spec.CallbackURL, &c.spec.OnDone, &c.spec.OnDead)
+		err = s.checkURLs(c.spec.CallbackURL, c.spec.OnDone, c.spec.OnDead)
 	}
 	if err == nil {
 		err = s.checkTopic(ctx, &c, c.spec.Topic, from.received)
@@ -166,27 +168,30 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from orig
 		err = s.checkFlow(ctx, &c, c.spec.FlowKey, from.received)
 	}
 	if err == nil {
-		err = checkPayload(&c.namespace, c.spec.Payload)
+		err = checkPayload(c.namespace, c.spec.Payload)
 	}
 	c.spec.Headers = from.trace.Into(c.spec.Headers)
 	return c, err
 }
 
-// checkURLs returns an error if dispatchers would refuse to call one of these URLs of a timer or a namespace. nil
-// and the empty string are accepted.
-func (s *Service) checkURLs(callback, onDone, onDead *string) error {
-	for _, u := range []struct {
-		field string
-		url   *string
-	}{{"callbackUrl", callback}, {"onDone", onDone}, {"onDead", onDead}} {
-		if u.url == nil {
-			continue
-		}
-		if err := s.checkURL(u.field, *u.url); err != nil {
-			return err
-		}
+// checkURLs returns an error if dispatchers would refuse to call one of these URLs of a timer or a namespace. Empty ones are
+// accepted.
+func (s *Service) checkURLs(callback, onDone, onDead string) error {
+	if err := s.checkURL("callbackUrl", callback); err != nil {
+		return err
 	}
-	return nil
+	if err := s.checkURL("onDone", onDone); err != nil {
+		return err
+	}
+	return s.checkURL("onDead", onDead)
+}
+
+// valueOf returns the value of a field that may be absent, or the empty string.
+func valueOf(field *string) string {
+	if field == nil {
+		return ""
+	}
+	return *field
 }
 
 // checkSettings returns an error if dispatchers would refuse to call a URL in the request. It does not check the URLs that the
@@ -196,7 +201,7 @@ func (s *Service) checkSettings(f *decode.SettingsFields) error {
 		return err
 	}
 	onDone, onDead := f.OutcomeURLs()
-	return s.checkURLs(nil, onDone, onDead)
+	return s.checkURLs("", valueOf(onDone), valueOf(onDead))
 }
 
 // checkURL returns an error if dispatchers would refuse to call the URL in this field. Dispatchers also check the addresses
@@ -216,7 +221,7 @@ func (s *Service) useQuota(c *command) error {
 	if c.verb != event.VerbCreate {
 		return nil
 	}
-	err := s.quotas.Admit(&c.namespace)
+	err := s.quotas.Admit(c.namespace)
 	if exceeded, ok := errors.AsType[*quota.ExceededError](err); ok {
 		s.metrics.overQuota.WithLabelValues(string(exceeded.Quota)).Inc()
 	}
@@ -240,52 +245,47 @@ func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete, from orig
 // resolveTimer checks the right to write, reads the namespace from the directory, and sets the command's namespace, timer id and
 // ref. All commands except deletes get an error if the namespace is being deleted.
 func (s *Service) resolveTimer(ctx context.Context, c *command, selection decode.Selection, from origin) error {
-	c.namespace.Name, c.id = selection.Namespace, selection.ID
+	c.space, c.id = selection.Namespace, selection.ID
 	ns, err := s.lookup(ctx, from, access.Write, selection.Namespace)
 	if err == nil && c.verb != event.VerbDelete {
-		err = s.requireOpen(ctx, &ns)
+		ns, err = s.requireOpen(ctx, ns)
 	}
 	if err != nil {
 		return err
 	}
-	c.namespace, c.ref = ns, refOf(&ns, selection.ID)
+	c.namespace, c.ref = ns, refOf(ns, selection.ID)
 	return nil
 }
 
 // lookup returns the namespace with this name, or an error if it does not exist or the caller does not have this right in it.
-func (s *Service) lookup(ctx context.Context, from origin, right access.Verb, name string) (store.Namespace, error) {
+// The caller must not change the namespace.
+func (s *Service) lookup(ctx context.Context, from origin, right access.Verb, name string) (*store.Namespace, error) {
 	if err := from.require(right, name); err != nil {
-		return store.Namespace{}, err
+		return nil, err
 	}
 	ns, err := s.cfg.Directory.Lookup(ctx, name)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return store.Namespace{}, namespaceNotFound(name)
-	case err != nil:
-		return store.Namespace{}, err
-	default:
-		return *ns, nil
+	if errors.Is(err, store.ErrNotFound) {
+		err = namespaceNotFound(name)
 	}
+	return ns, err
 }
 
-// requireOpen returns nil if the cached namespace is not marked for deletion. Otherwise it reads the namespace from the store
-// and returns an error if that one is still marked or does not exist. If the name was created again, requireOpen replaces *ns
-// with the new namespace.
-func (s *Service) requireOpen(ctx context.Context, ns *store.Namespace) error {
+// requireOpen returns the namespace if it is not marked for deletion. Otherwise it reads it from the store, and returns an error if
+// that one is still marked or does not exist. If the name was created again, requireOpen returns the new namespace.
+func (s *Service) requireOpen(ctx context.Context, ns *store.Namespace) (*store.Namespace, error) {
 	if ns.Settings.DeletingSince == 0 {
-		return nil
+		return ns, nil
 	}
 	present, err := s.cfg.Directory.Renew(ctx, ns.Name)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return namespaceNotFound(ns.Name)
+		return nil, namespaceNotFound(ns.Name)
 	case err != nil:
-		return err
+		return nil, err
 	case present.Settings.DeletingSince != 0:
-		return namespaceDeleting(ns.Name)
+		return nil, namespaceDeleting(ns.Name)
 	}
-	*ns = *present
-	return nil
+	return present, nil
 }
 
 func refOf(ns *store.Namespace, id string) store.Ref {
@@ -297,17 +297,17 @@ func (c *command) op(revision timer.Revision) store.Op {
 	switch c.verb {
 	case event.VerbCreate:
 		return store.Put{
-			Ref: c.ref, Namespace: c.namespace.Name, ID: c.id, Revision: revision,
+			Ref: c.ref, Namespace: c.space, ID: c.id, Revision: revision,
 			Spec: c.spec, OnConflict: c.onConflict,
 		}
 	case event.VerbUpdate:
 		return store.Update{Ref: c.ref, Revision: revision, Patch: c.patch, IfGeneration: c.ifGeneration, UnlessPaused: c.unlessPaused}
 	case event.VerbPause:
-		p := c.pause
+		p := *c.pause
 		p.Ref, p.Revision, p.IfGeneration = c.ref, revision, c.ifGeneration
 		return p
 	case event.VerbResume:
-		r := c.resume
+		r := *c.resume
 		r.Ref, r.Revision, r.IfGeneration = c.ref, revision, c.ifGeneration
 		return r
 	default:

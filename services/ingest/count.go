@@ -25,9 +25,11 @@ func (h *handler) CountTimers(w http.ResponseWriter, r *http.Request) {
 			return answer{}, err
 		}
 		q := count.Query
-		if q.Namespace, err = h.lookup(ctx, from, access.Read, count.Namespace); err != nil {
+		ns, err := h.lookup(ctx, from, access.Read, count.Namespace)
+		if err != nil {
 			return answer{}, err
 		}
+		q.Namespace = *ns
 		var result api.TimerCount
 		read := false
 		result.Truncated, err = h.counting(ctx, &read, func(ctx context.Context) error {
@@ -56,7 +58,7 @@ func (h *handler) ForecastTimers(w http.ResponseWriter, r *http.Request) {
 		last, atLast := f.From, int64(0) // the due time of the last key, and how many keys have it
 		read := false                    // the keys of a due time before the last one were counted
 		truncated, err := h.counting(ctx, &read, func(ctx context.Context) error {
-			return h.dueKeys(ctx, ns, f.From, f.To, func(keys []store.DueKey) {
+			return h.dueKeys(ctx, *ns, f.From, f.To, func(keys []store.DueKey) {
 				for _, k := range keys {
 					if k.DueAt != last {
 						last, atLast = k.DueAt, 0

@@ -157,12 +157,14 @@ func (h *handler) serveMatchingAs(
 		if err != nil {
 			return answer{}, err
 		}
-		if m.Query.Namespace, err = h.lookup(ctx, from, access.Write, m.Namespace); err == nil && open {
-			err = h.requireOpen(ctx, &m.Query.Namespace)
+		ns, err := h.lookup(ctx, from, access.Write, m.Namespace)
+		if err == nil && open {
+			ns, err = h.requireOpen(ctx, ns)
 		}
 		if err != nil {
 			return answer{}, err
 		}
+		m.Query.Namespace = *ns
 		reserved, err := h.reserve(ctx, min(m.Query.Limit, maxWritten), timer.MaxPayload)
 		if err != nil {
 			return answer{}, err
@@ -254,7 +256,7 @@ func (h *handler) commandsFor(
 		t := &found[place]
 		c := &commands[i]
 		*c = change(t)
-		c.namespace, c.id, c.ref = m.Query.Namespace, t.ID, refOf(&m.Query.Namespace, t.ID)
+		c.space, c.id, c.namespace, c.ref = t.Namespace, t.ID, &m.Query.Namespace, refOf(&m.Query.Namespace, t.ID)
 		c.ifGeneration = t.Generation
 		items[i] = commit.Item{Op: c.op(h.cfg.Revisions.Next()), Size: smallOp}
 	}

@@ -23,7 +23,7 @@ func (s *Service) interpret(c *command, w *store.Written, after timer.Millis) (o
 	switch err := w.Err; {
 	case err == nil:
 	case errors.Is(err, store.ErrNotFound):
-		return outcome{}, timerNotFound(c.namespace.Name, c.id)
+		return outcome{}, timerNotFound(c.space, c.id)
 	case errors.Is(err, store.ErrExists):
 		return outcome{}, timerExists(&w.Timer)
 	case errors.Is(err, store.ErrConflict) && c.wants(&w.Timer) && c.verb == event.VerbPause:

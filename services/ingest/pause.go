@@ -26,7 +26,7 @@ func (h *handler) PauseTimer(w http.ResponseWriter, r *http.Request) {
 		}
 		a, err := h.commit(ctx, &c, len(body))
 		if err == nil {
-			h.audit(from, "timer paused", "namespace", c.namespace.Name, "timer", c.id, "note", c.pause.Note)
+			h.audit(from, "timer paused", "namespace", c.space, "timer", c.id, "note", c.pause.Note)
 		}
 		return a, err
 	})
@@ -41,21 +41,21 @@ func (h *handler) ResumeTimer(w http.ResponseWriter, r *http.Request) {
 		}
 		a, err := h.commit(ctx, &c, len(body))
 		if err == nil {
-			h.audit(from, "timer resumed", "namespace", c.namespace.Name, "timer", c.id, "skip", c.resume.Skip)
+			h.audit(from, "timer resumed", "namespace", c.space, "timer", c.id, "skip", c.resume.Skip)
 		}
 		return a, err
 	})
 }
 
 func (s *Service) preparePause(ctx context.Context, b *decode.Pause, from origin) (command, error) {
-	c := command{verb: event.VerbPause, ifGeneration: b.IfGeneration, pause: store.Pause{By: from.by(), Note: b.Note}}
+	c := command{verb: event.VerbPause, ifGeneration: b.IfGeneration, pause: &store.Pause{By: from.by(), Note: b.Note}}
 	err := s.resolveTimer(ctx, &c, b.Selection, from)
 	return c, err
 }
 
 // prepareResume does not set the time of the resume, so an overdue timer is due at the commit.
 func (s *Service) prepareResume(ctx context.Context, b *decode.Resume, from origin) (command, error) {
-	c := command{verb: event.VerbResume, ifGeneration: b.IfGeneration, resume: store.Resume{Skip: b.Skip}}
+	c := command{verb: event.VerbResume, ifGeneration: b.IfGeneration, resume: &store.Resume{Skip: b.Skip}}
 	err := s.resolveTimer(ctx, &c, b.Selection, from)
 	return c, err
 }
@@ -71,7 +71,7 @@ func (h *handler) PauseMatchingTimers(w http.ResponseWriter, r *http.Request) {
 	h.serveMatching(w, r, read, true,
 		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
 			all, err := h.changeAll(ctx, m, found, func(*timer.Timer) command {
-				return command{verb: event.VerbPause, pause: store.Pause{By: from.by(), Note: note}}
+				return command{verb: event.VerbPause, pause: &store.Pause{By: from.by(), Note: note}}
 			})
 			if err == nil {
 				h.audit(from, "timers paused", "namespace", m.Namespace, "matched", len(found), "applied", applied(all), "note", note)
@@ -93,7 +93,7 @@ func (h *handler) ResumeMatchingTimers(w http.ResponseWriter, r *http.Request) {
 			start := max(from.received, b.StartAt)
 			delays := resumeDelays(found, from.received, b.Rate)
 			all, err := h.changeAll(ctx, m, found, func(t *timer.Timer) command {
-				return command{verb: event.VerbResume, resume: store.Resume{At: start, Delay: delays[t.UUID], Skip: b.Skip}}
+				return command{verb: event.VerbResume, resume: &store.Resume{At: start, Delay: delays[t.UUID], Skip: b.Skip}}
 			})
 			next = nextStart(all, start, b.Rate)
 			if err == nil {

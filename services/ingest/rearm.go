@@ -28,13 +28,13 @@ func (h *handler) RetryTimer(w http.ResponseWriter, r *http.Request) {
 		}
 		ns, err := h.lookup(ctx, from, access.Write, b.Namespace)
 		if err == nil {
-			err = h.requireOpen(ctx, &ns)
+			ns, err = h.requireOpen(ctx, ns)
 		}
 		if err != nil {
 			return answer{}, err
 		}
 		all, err := h.redrive(ctx, []store.Rearm{{
-			Ref: refOf(&ns, b.ID), Revision: h.cfg.Revisions.Next(),
+			Ref: refOf(ns, b.ID), Revision: h.cfg.Revisions.Next(),
 			ExecuteAt: b.When.For(0, from.received), IfGeneration: b.IfGeneration,
 		}})
 		if err != nil {
@@ -45,7 +45,7 @@ func (h *handler) RetryTimer(w http.ResponseWriter, r *http.Request) {
 		case err == nil:
 			return answer{status: http.StatusOK, body: renderTimer(t), correlation: t.Correlation()}, nil
 		case errors.Is(err, store.ErrNotFound):
-			return answer{}, h.notRearmed(ctx, &ns, b.ID, from.received)
+			return answer{}, h.notRearmed(ctx, ns, b.ID, from.received)
 		case errors.Is(err, store.ErrConflict) && b.IfGeneration != 0 && t.Generation != b.IfGeneration:
 			return answer{}, generationConflict(t, b.IfGeneration)
 		case errors.Is(err, store.ErrConflict):

@@ -70,7 +70,7 @@ func (h *handler) apply(ctx context.Context, verb event.Verb, body []byte, from 
 
 // commit commits a command whose body has size bytes.
 func (h *handler) commit(ctx context.Context, c *command, size int) (answer, error) {
-	tracing.SetTimer(ctx, c.namespace.Name, c.id)
+	tracing.SetTimer(ctx, c.space, c.id)
 	committed := h.submit(ctx, []commit.Item{{Op: c.op(h.cfg.Revisions.Next()), Size: size}})[0]
 	if committed.Err != nil {
 		return answer{}, committed.Err
@@ -90,7 +90,7 @@ func (h *handler) commit(ctx context.Context, c *command, size int) (answer, err
 		a.status = http.StatusNoContent
 	default:
 		a.body = api.LateDeletion{
-			Namespace: c.namespace.Name, ID: c.id, TimerID: c.id, Generation: o.timer.Generation.String(),
+			Namespace: c.space, ID: c.id, TimerID: c.id, Generation: o.timer.Generation.String(),
 			Message: "deleted, but its delivery may have gone out",
 		}
 	}
@@ -108,7 +108,7 @@ func (h *handler) GetTimer(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		t, err := h.get(ctx, &ns, selection.ID, from.received)
+		t, err := h.get(ctx, ns, selection.ID, from.received)
 		if err != nil {
 			return answer{}, err
 		}
@@ -131,9 +131,11 @@ func (h *handler) ListTimers(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		if list.Query.Namespace, err = h.lookup(ctx, from, access.Read, list.Namespace); err != nil {
+		ns, err := h.lookup(ctx, from, access.Read, list.Namespace)
+		if err != nil {
 			return answer{}, err
 		}
+		list.Query.Namespace = *ns
 		list.Query.WithoutPayloads = list.Query.Status == timer.StatusDone // answers never contain them
 		return h.pageAnswer(ctx, list.Query.Limit, timer.MaxPayload, func() ([]byte, error) {
 			page, err := h.page(ctx, from.received, &list.Query)
@@ -169,13 +171,13 @@ func (h *handler) GetTimerHistory(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		entries, err := h.cfg.Store.History(ctx, from.received, refOf(&ns, q.ID), q.Limit)
+		entries, err := h.cfg.Store.History(ctx, from.received, refOf(ns, q.ID), q.Limit)
 		if err != nil {
 			return answer{}, err
 		}
 		if len(entries) == 0 {
 			// A timer without attempts must be distinguished from a missing timer.
-			if _, err := h.get(ctx, &ns, q.ID, from.received); err != nil {
+			if _, err := h.get(ctx, ns, q.ID, from.received); err != nil {
 				return answer{}, err
 			}
 		}

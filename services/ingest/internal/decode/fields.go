@@ -42,7 +42,7 @@ func (o *optional[T]) to(def T) *T {
 	case !o.given:
 		return nil
 	case o.null:
-		return &def
+		return new(def) // and not &def, for which each call would allocate
 	default:
 		return &o.v
 	}
