@@ -25,8 +25,9 @@ var errStopped = errors.New("dispatcher stopped")
 type attemptResult struct {
 	callback.Verdict
 	finishedAt timer.Millis
-	// postpone: no attempt is used. No callback was made, and the bus confirmed no event, unless complete could not read the
-	// settings of the namespace.
+	// postpone: no attempt is used. No callback was made or counts, and the bus confirmed no event, unless complete could not read the
+	// settings of the namespace. A callback does not count if its receiver answered 401, or if it was cut off because the permits of its
+	// flow ended.
 	postpone bool
 	// postponeFor replaces the usual time of a postponement, unless it is 0.
 	postponeFor time.Duration

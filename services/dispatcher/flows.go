@@ -150,7 +150,8 @@ func (s *Service) mayBegin(d *delivery, step confirmStep) (ok bool) {
 	return ok
 }
 
-// postponedByFlow is the result of an attempt whose request was not sent, or was refused with its token and may not be repeated now.
+// postponedByFlow is the result of an attempt whose request was not sent, was answered 401 and may not be repeated now, or was cut off
+// because the permits of the flow ended.
 func postponedByFlow(why error) attemptResult {
 	return attemptResult{postpone: true, postponeFor: flowAgain, host: admission.Untried, Verdict: callback.Verdict{Reason: why.Error()}}
 }

@@ -18,7 +18,7 @@ import (
 // the timer's delivery mode.
 func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	if r.fired != nil {
-		// The first publish of the fired event failed, so publish it again. The result of the callback does not matter.
+		// The first publish of the fired event failed, so publish it again, also if the callback failed.
 		switch err := s.sendWithRetry(s.fired, *r.fired); {
 		case errors.Is(err, bus.ErrTooLarge):
 			r.refuseEvent(err)
@@ -48,8 +48,8 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	written := s.writeOutcome(s.life, d, &f)
 	if written == gaveUp {
 		if (r.postpone || d.notCalled) && s.life.Err() == nil {
-			// No callback was made, or the receiver refused its token, so no answer is lost. The bus redelivers the message, or the row
-			// lease expires.
+			// No answer that counts is lost: no callback was made, its receiver answered 401, or it was cut off because the permits of
+			// its flow ended. The bus redelivers the message, or the row lease expires.
 			s.discard(d)
 		} else {
 			s.abandon(d, mode, errUnconfirmed)
@@ -266,8 +266,8 @@ type finishJob struct {
 // twice.
 //
 // If the store is lost, the write waits for it. Two kinds of writes do not wait: postponements, and outcomes of deliveries with
-// notCalled (the timer expired, the circuit was open, or the token was refused). For these, writeOutcome gives up, and the bus
-// redelivers the message, or the row lease expires.
+// notCalled (the timer expired, the circuit was open, or the token endpoint refused to issue a token). For these, writeOutcome
+// gives up, and the bus redelivers the message, or the row lease expires.
 //
 // After an applied write, the delivery holds the new revision. If a write was applied, or may have been, and the row is due again
 // within the hint window, the scheduler gets a hint.
@@ -343,9 +343,11 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 // resolveConflict finds out why the row is not in the state that a try expects.
 func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Finish, waitIfLost, unknown bool) (writeResult, nextStep) {
 	if !unknown && (d.unconfirmedRevision == 0 || f.If.Revision == 0) {
-		// Another writer caused the conflict, and not an earlier write of this delivery. Leases and postponements of this delivery
-		// cannot cause it: either the store has confirmed them, so the guard has their revision, or the guard is a generation, which
-		// they do not change. A done or dead outcome removes the row, so the error would be ErrNotFound.
+		// Another writer caused the conflict, and not an earlier write of this delivery:
+		// - after a done or dead outcome the row is gone, so the error would be ErrNotFound;
+		// - leases and postponements change the revision only. A guard with a generation still matches, and a guard with a revision has
+		//   the revision of the last confirmed one;
+		// - after an unconfirmed retry or reschedule, the only further write is that of abandon, whose guard is a revision.
 		return missed, noRetry
 	}
 	row, ok := s.reread(ctx, d, waitIfLost)
@@ -404,8 +406,8 @@ func (s *Service) recordApplied(d *delivery, f *store.Finish, dueAt, updatedAt t
 	s.hint(d, f, dueAt, updatedAt)
 }
 
-// recordUnknown is called when writeOutcome gives up. If the write may have been applied, it records its revision and sends
-// the hint.
+// recordUnknown is called when writeOutcome gives up after a try. If the write may have been applied, it records its revision and
+// sends the hint.
 func (s *Service) recordUnknown(d *delivery, f *store.Finish, unknown bool) {
 	if unknown && f.Next != 0 {
 		d.unconfirmedRevision = f.Next
@@ -427,8 +429,8 @@ func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
 }
 
 // submit adds one write to the next batch and waits for its answer. Both waits, for a place in the queue and for the answer, are
-// bounded: each of the two queues holds at most Room jobs, the call of each batch has a timeout, and the pause after a batch of
-// postponements is limited.
+// bounded: the queues of the two batches, finishes and postponements, hold at most Room jobs each, the call of each batch has a
+// timeout, and the pause after a batch of postponements is limited.
 func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 	job := &d.write
 	job.finish, job.err = *f, nil

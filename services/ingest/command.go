@@ -20,9 +20,9 @@ import (
 // except a delete also need a revision, which op adds.
 type command struct {
 	verb event.Verb
-	// space and id name the timer.
+	// space is the name of the namespace, and id that of the timer.
 	space, id string
-	// namespace is set if it exists. It is shared with other commands, so it is not changed.
+	// namespace is nil until resolveTimer has found it and checked the rights. Other commands share it, so its fields are not changed.
 	namespace *store.Namespace
 	ref       store.Ref
 
@@ -31,7 +31,7 @@ type command struct {
 	patch        timer.Patch      // update
 	unlessPaused bool             // update
 	pause        *store.Pause     // pause: who and why
-	resume       *store.Resume    // resume: if its time passed during the pause: the new time, or whether the timer expires instead
+	resume       *store.Resume    // resume: the new time of a timer whose time has passed, and whether it expires then
 	ifGeneration timer.Generation // all except create; 0: any
 }
 
@@ -73,10 +73,10 @@ func (o *origin) requireCertain() error {
 	return nil
 }
 
-// prepare reads a command's body and adds the defaults of the namespace. The function refuse converts an error of prepare to the
-// client's answer. A status of 500 or more (the store is unavailable, the clock is uncertain) means that the same command may
-// succeed later; other errors are final. The caller has checked the verb.
-// If prepare fails after it has decoded the body, the command still has the name of the namespace and the timer id.
+// prepare reads a command's body and adds the defaults of the namespace. The client's answer to an error is that of refuse(err). A
+// status of 500 or more (the store is unavailable, the clock is uncertain) means that the same command may succeed later; other
+// errors are final. The caller has checked the verb. If prepare fails after it has decoded the body, the command still has the
+// name of the namespace and the timer id.
 func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, from origin) (command, error) {
 	c := command{verb: verb}
 	if len(body) > s.cfg.BodyLimit {
@@ -270,8 +270,8 @@ func (s *Service) lookup(ctx context.Context, from origin, right access.Verb, na
 	return ns, err
 }
 
-// requireOpen returns the namespace if it is not marked for deletion. Otherwise it reads it from the store, and returns an error if
-// that one is still marked or does not exist. If the name was created again, requireOpen returns the new namespace.
+// requireOpen returns an error if the namespace is being deleted. A namespace that is marked for deletion is read from the store again,
+// because one with this name may have been created since; requireOpen returns the present one.
 func (s *Service) requireOpen(ctx context.Context, ns *store.Namespace) (*store.Namespace, error) {
 	if ns.Settings.DeletingSince == 0 {
 		return ns, nil

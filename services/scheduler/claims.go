@@ -80,8 +80,8 @@ func (o *session) missing(now timer.Millis) []shard.ID {
 	return ids
 }
 
-// lookForShards checks for missing shards if namespaces were added or shards were lost, and requests a claim if there are
-// any.
+// lookForShards checks for missing shards if namespaces were added or removed, or shards were lost, and requests a claim if there
+// are any.
 func (o *session) lookForShards(now timer.Millis) {
 	layout := o.config.Directory.Layout()
 	if layout == o.layout && len(o.fencedAt) == 0 {
@@ -152,7 +152,7 @@ func (o *session) fenced(now timer.Millis, lost []shard.ID) {
 	for _, id := range lost {
 		o.fencedAt[id] = now
 		// The directory may still have an entry for a namespace that was removed from the store. The entry has DeletingSince, because
-		// a deletion sets it at least a minute before it removes the namespace, and directories read changes within 35 s.
+		// a deletion sets it at least a minute before it removes the namespace, and directories read changes within 35 s if the store answers.
 		if ns := o.config.Directory.OfShard(id); ns == nil || ns.Settings.DeletingSince != 0 {
 			deleted++
 		}

@@ -24,11 +24,12 @@ type Limits struct {
 	RoomBytes int
 	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 1,280, or 4 × Concurrency if that is less. It may
 	// be below Concurrency, because the messages of leased deliveries are acknowledged. Schedulers reserve a tenth of it for
-	// namespaces with few timers due (I16). The ack wait of each unacknowledged message is extended once in every LeaseAfter.
-	// When its row has been leased, the message is acknowledged.
+	// namespaces with few timers due (I16). The ack wait of each unacknowledged message is extended when it is older than LeaseAfter, and
+	// again after each LeaseAfter; the start of an attempt begins a new interval. When its row has been leased, the message is
+	// acknowledged.
 	MaxInFlight int
 	// Batch bounds the row checks, outcomes and events in one call, and the deliveries that are being postponed because they
-	// would wait too long for a permit or for a slot of their namespace's share: 256. It does not bound deliveries that are
+	// would wait too long for a permit, for a slot of their namespace's share, or for their flow: 256. It does not bound deliveries that are
 	// postponed because a circuit is open, or because they waited longer than HoldFor for a slot or in quarantine.
 	Batch int
 	// ParkAfter is the number of counted starts without a result at which a timer is parked: 5.
@@ -39,14 +40,17 @@ type Limits struct {
 	// last two starts before a timer is parked are isolated.
 	GroupSize, LaterInGroup int
 	// LeaseAfter is how long an attempt runs before its row is leased: 2 s. It is also the interval at which the wait of
-	// unacknowledged messages is extended, so it must be well below bus.AckWait.
+	// unacknowledged messages is extended. A delivery that starts at the end of an interval begins another one without an extension, so
+	// LeaseAfter must be below half of bus.AckWait.
 	LeaseAfter time.Duration
 	// HoldFor bounds how long a delivery waits in this process: 10 s. A delivery that has waited longer is postponed when Aged
-	// next looks at it, so that another process can take it; Aged looks at each delivery every LeaseAfter. The wait for a slot or
-	// in quarantine counts from the arrival of the message, the wait for a permit from its beginning. If its namespace holds all
-	// slots of its share, a delivery that waits for a permit is postponed earlier, after 2 × HostMaxWait. No delivery is postponed
-	// by these bounds while row checks are running. A delivery that waits for a permit is also kept while Batch deliveries are
-	// being postponed, and while no delivery may start because a timer waits to run isolated.
+	// next looks at it, so that another process can take it; Aged looks at each delivery every LeaseAfter. The waits count from:
+	//   - for a slot, or in quarantine: the arrival of the message;
+	//   - for a permit of the host: the beginning of this wait. The bound is 2 × HostMaxWait while its namespace holds all slots of its
+	//     share;
+	//   - for the flow: the beginning of this wait, or the last beginning of a delivery of the flow in this process if that is later.
+	// While row checks are running, Aged postpones nothing. While Batch deliveries are being postponed, and while a timer waits to run
+	// isolated, it postpones none that wait for a permit or for their flow.
 	HoldFor time.Duration
 	// HostLimit bounds the concurrent callbacks of one namespace to one host and port while the namespace's setting is not
 	// known: 64.
@@ -73,16 +77,16 @@ type Limits struct {
 
 // Queue is the admission queue: it has every delivery of a process and decides which of them begin.
 //
-// Three bounds apply. A delivery holds a slot from before the row check until the attempt has a result, so that a checked row is
+// Four bounds apply. A delivery holds a slot from before the row check until the attempt has a result, so that a checked row is
 // started immediately (I7). It holds room until the outcome is in the store: if the store is slow, no more rows are read once
 // the room is used up, so memory stays bounded. It holds a permit of the target's host from before the row check until the call
-// has ended. Namespaces get slots by round robin.
+// has ended. If its flow is limited, it also holds a slot and a permit of the flow. Namespaces get slots by round robin.
 //
-// The event names the target, so a row is usually read once: when its delivery has a slot and a permit. A row is read
-// without a permit in two cases: the event has no target; or the circuit is open, and the retry policy in the row decides
-// whether the timer is postponed or its attempt fails.
-// After a wait in quarantine or for a permit, the row may be read a second time. The row of a redelivered event is read twice
-// before its attempt starts: first to learn its counted starts, then to count this one (I13).
+// The event names the target, so a row is usually read once: when its delivery has a slot and a permit. A row is read without a
+// permit in two cases: the event has no target; or the circuit is open, and the retry policy in the row decides whether the timer
+// is postponed or its attempt fails. After a wait in quarantine or for a permit, the row may be read a second time, and after a
+// wait for its flow it always is. The row of a redelivered event is read twice before its attempt starts: first to learn its
+// counted starts, then to count this one (I13).
 type Queue struct {
 	limits Limits
 
@@ -96,7 +100,7 @@ type Queue struct {
 
 	slots, room int // in use
 	bytes       int // of the rows of tickets that hold room
-	exposed     int // tickets that have begun, and whose row is neither leased nor changed by another writer
+	exposed     int // tickets whose attempt or write has begun, and whose row is neither leased nor changed by another writer
 
 	closed   bool
 	checking bool // the row checks of the last decision are running
@@ -107,7 +111,9 @@ type Queue struct {
 
 // New returns an empty queue.
 func New(limits *Limits) *Queue {
-	clock := &activity{} // while deliveries run or wait, counts at most maxGap of each suspension of the process
+	// The clock of hosts and shares advances while slots are in use or deliveries wait for a permit. It counts at most maxGap of the time
+	// between two readings, so a suspension of the process is not taken for a slow host.
+	clock := &activity{}
 	q := &Queue{
 		limits: *limits, known: map[State]*Ticket{}, aging: list.New(), shares: newShares(clock), hosts: newLimiter(limits, clock),
 		flows: newFlows(limits, clock),
@@ -220,8 +226,9 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	q.hosts.postponesNone = false
 	if len(q.quarantine.waiting) > 0 && (!q.quarantine.othersNext || !others()) {
 		group, wait, retry := q.nextGroup(limit, at)
-		// An isolated timer starts only when exposed is 0, and exposed includes the deliveries whose postponement is being
-		// written. So while an isolated timer waits to start (the variable wait), no delivery is postponed because its host is slow.
+		// An isolated timer starts only when exposed is 0, and each postponement that is being written counts in exposed. Further
+		// postponements could delay the start forever. So while an isolated timer waits for its start, no delivery is postponed
+		// because its host is slow.
 		q.hosts.postponesNone = wait && len(group) == 0
 		if retry > 0 {
 			r.limitWait(retry - elapsed + time.Millisecond)
@@ -254,7 +261,7 @@ func (q *Queue) fill(r *Decision, limit int, at *Time, postpone func(*Ticket, Pe
 	next := func() *Ticket {
 		t := q.hosts.next(q.mayHoldSlot, at)
 		if t != nil {
-			q.beginTurn(t, at) // next returns no ticket whose flow has no slot
+			q.beginTurn(t, at) // hosts.next returns only tickets whose flow has a slot
 		}
 		return t
 	}
@@ -437,7 +444,8 @@ type Aged struct {
 	// Lease: its row must be leased.
 	Lease bool
 	// Postpone: it waited too long, and is now in stage Writing. ForHost: it waited for a permit, or in quarantine while its host
-	// had none free. PermitAnswer has the reason and the delay if ForHost is set, or if it waited in quarantine for its flow.
+	// had none free. PermitAnswer has the reason and the delay if ForHost is set, or if it waited in quarantine for its flow. Otherwise it
+	// is empty, and the delay is the usual one.
 	Postpone, ForHost bool
 	PermitAnswer
 }
@@ -496,7 +504,7 @@ func (q *Queue) waitedTooLong(t *Ticket, elapsed time.Duration) bool {
 		queued := elapsed - t.permit.queuedAt
 		return queued >= 2*q.limits.HostMaxWait && !q.mayHoldSlot(t) || queued >= q.limits.HoldFor
 	case AwaitingFlow:
-		// HoldFor counts from the last delivery of its flow that began in this process.
+		// HoldFor counts from the beginning of the wait, or from the last delivery of the flow that began in this process.
 		return elapsed-max(t.permit.queuedAt, t.waitsFor.tookAt) >= q.limits.HoldFor && q.hosts.mayPostpone()
 	case Ready, Quarantined:
 		return waited >= q.limits.HoldFor

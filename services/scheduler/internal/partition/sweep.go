@@ -58,13 +58,13 @@ func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 // SweepStart begins a sweep and returns its first query. The caller must first call Floor with the
 // present ack floor.
 //
-// In each shard, a sweep begins at the sweep floor: the last sweep, or the last empty poll of the idle shard, found no row up
-// to this key. Once in each FullSweep interval it begins at the first key, because a write that takes longer than SweepMargin
-// may add a row before the sweep floor (I4). In each shard a sweep ends when there are no more overdue rows, or after the first
-// page that contains a row of this shard after R. An overdue row after R, if older than Grace, usually means that a hint was
-// lost, so its shard is polled as soon as the timer heap has room. If the last poll of the shard did not arm all rows, or rows
-// were removed from the heap (cut), such rows are expected, and the sweep ends at R. Idle shards are polled instead of swept. A
-// sweep includes an idle shard only if its poll is due and the timer heap has no room for the result.
+// In each shard, a sweep begins at the sweep floor: the last sweep found no row up to this key, or, if the shard is idle, its last
+// empty poll. Once in each FullSweep interval it begins at the first key, because a write that takes longer than SweepMargin may
+// add a row before the sweep floor (I4). In each shard a sweep ends when there are no more overdue rows, or after the first page
+// that contains a row of this shard after R. An overdue row after R, if older than Grace, usually means that a hint was lost, so
+// its shard is polled as soon as its namespace may use room in the timer heap (mayPoll). If the last poll of the shard did not arm
+// all rows, or rows were removed from the heap (cut), such rows are expected, and the sweep ends at R. Idle shards are polled
+// instead of swept. A sweep includes an idle shard only if its poll is due and mayPoll does not allow it.
 func (p *Partition) SweepStart(now timer.Millis) store.OverdueQuery {
 	p.removePassed(now)
 	p.ticks++
