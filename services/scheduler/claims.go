@@ -152,7 +152,8 @@ func (o *session) fenced(now timer.Millis, lost []shard.ID) {
 	for _, id := range lost {
 		o.fencedAt[id] = now
 		// The directory may still have an entry for a namespace that was removed from the store. The entry has DeletingSince, because
-		// a deletion sets it at least a minute before it removes the namespace, and directories read changes within 35 s if the store answers.
+		// a deletion sets it at least a minute before it removes the namespace, and directories read changes within 35 s if the store
+		// answers.
 		if ns := o.config.Directory.OfShard(id); ns == nil || ns.Settings.DeletingSince != 0 {
 			deleted++
 		}

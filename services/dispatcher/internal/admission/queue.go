@@ -29,8 +29,8 @@ type Limits struct {
 	// acknowledged.
 	MaxInFlight int
 	// Batch bounds the row checks, outcomes and events in one call, and the deliveries that are being postponed because they
-	// would wait too long for a permit, for a slot of their namespace's share, or for their flow: 256. It does not bound deliveries that are
-	// postponed because a circuit is open, or because they waited longer than HoldFor for a slot or in quarantine.
+	// would wait too long for a permit, for a slot of their namespace's share, or for their flow: 256. It does not bound deliveries
+	// that are postponed because a circuit is open, or because they waited longer than HoldFor for a slot or in quarantine.
 	Batch int
 	// ParkAfter is the number of counted starts without a result at which a timer is parked: 5.
 	ParkAfter int
@@ -49,8 +49,8 @@ type Limits struct {
 	//   - for a permit of the host: the beginning of this wait. The bound is 2 × HostMaxWait while its namespace holds all slots of its
 	//     share;
 	//   - for the flow: the beginning of this wait, or the last beginning of a delivery of the flow in this process if that is later.
-	// While row checks are running, Aged postpones nothing. While Batch deliveries are being postponed, and while a timer waits to run
-	// isolated, it postpones none that wait for a permit or for their flow.
+	// While row checks are running, Aged postpones nothing. It postpones no delivery that waits for a permit or for its flow while as many
+	// deliveries as Batch allows are being postponed, or while a timer waits to run isolated.
 	HoldFor time.Duration
 	// HostLimit bounds the concurrent callbacks of one namespace to one host and port while the namespace's setting is not
 	// known: 64.
@@ -60,8 +60,8 @@ type Limits struct {
 	TopicLimit int
 	// HostMaxWait bounds the estimated wait in this process for a permit of a host, or for a slot of the namespace's share: 1 s.
 	// If a delivery would wait longer, one of those that wait for the same host or share is postponed by at least HostMaxWait:
-	// the one with the fewest postponements, which may be the new one. While Batch deliveries are being postponed, no more are
-	// postponed for this reason.
+	// the one with the fewest postponements, which may be the new one. While as many deliveries as Batch allows are being postponed, no
+	// more are postponed for this reason.
 	HostMaxWait time.Duration
 	// MaxPostpone bounds how far a row is postponed because of its host, its namespace's share of the slots, unreadable callback
 	// settings, or a missing token: 60 s.
@@ -77,16 +77,17 @@ type Limits struct {
 
 // Queue is the admission queue: it has every delivery of a process and decides which of them begin.
 //
-// Four bounds apply. A delivery holds a slot from before the row check until the attempt has a result, so that a checked row is
-// started immediately (I7). It holds room until the outcome is in the store: if the store is slow, no more rows are read once
-// the room is used up, so memory stays bounded. It holds a permit of the target's host from before the row check until the call
-// has ended. If its flow is limited, it also holds a slot and a permit of the flow. Namespaces get slots by round robin.
+// Bounds apply to slots, room, permits of hosts, and flows. A delivery holds a slot from before the row check until the attempt
+// has a result, so that a checked row is started immediately (I7). It holds room until the outcome is in the store: if the store
+// is slow, no more rows are read once the room is used up, so memory stays bounded. It holds a permit of the target's host from
+// before the row check until the call has ended. If its flow has limits, it also holds one of the flow's own slots, one of its
+// permits, or both. Namespaces get slots by round robin.
 //
 // The event names the target, so a row is usually read once: when its delivery has a slot and a permit. A row is read without a
 // permit in two cases: the event has no target; or the circuit is open, and the retry policy in the row decides whether the timer
-// is postponed or its attempt fails. After a wait in quarantine or for a permit, the row may be read a second time, and after a
-// wait for its flow it always is. The row of a redelivered event is read twice before its attempt starts: first to learn its
-// counted starts, then to count this one (I13).
+// is postponed or its attempt fails. After a wait in quarantine or for its flow, the row is read a second time, and after a wait
+// for a permit it may be. The row of a redelivered event is read twice before its attempt starts: first to learn its counted
+// starts, then to count this one (I13).
 type Queue struct {
 	limits Limits
 
@@ -111,8 +112,8 @@ type Queue struct {
 
 // New returns an empty queue.
 func New(limits *Limits) *Queue {
-	// The clock of hosts and shares advances while slots are in use or deliveries wait for a permit. It counts at most maxGap of the time
-	// between two readings, so a suspension of the process is not taken for a slow host.
+	// The clock of hosts and shares. While slots are in use or deliveries wait for a permit, it counts at most maxGap between two
+	// readings, so a suspension of the process is not taken for a slow host.
 	clock := &activity{}
 	q := &Queue{
 		limits: *limits, known: map[State]*Ticket{}, aging: list.New(), shares: newShares(clock), hosts: newLimiter(limits, clock),
@@ -288,7 +289,7 @@ func (q *Queue) fill(r *Decision, limit int, at *Time, postpone func(*Ticket, Pe
 			continue
 		}
 		if t.turn != nil && t.turn.usable(at) == 0 {
-			q.beginTurn(t, at) // it waits for its flow again, without a permit
+			q.beginTurn(t, at) // the flow has no slot, so the ticket waits for its flow again, without a permit
 			continue
 		}
 		switch g := q.hosts.request(h, tenant, t, 0, at.Elapsed); {
