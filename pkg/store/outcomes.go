@@ -154,9 +154,12 @@ type Finish struct {
 	FlowTurn timer.Millis
 	// Record describes the attempt. FinishParked uses only its Error. FinishLeased and FinishPostponed do not use it.
 	Record Record
-	// FollowUp, if it is set, is written in the same transaction as a FinishDone or FinishDead: both are applied, or neither. Its
-	// timer is in the same shard, and its id occurs in no other operation of the batch. It replaces a timer with its id.
+	// FollowUp, if it is set, is written in the same transaction as a FinishDone, FinishDead or FinishRescheduled: both are applied,
+	// or neither. Its timer is in the same shard, and its id occurs in no other operation of the batch. It replaces a timer with its
+	// id.
 	FollowUp *Put
+	// ScheduleState is for FinishRescheduled: it becomes the row's.
+	ScheduleState string
 }
 
 // Record is the description of an attempt that the row and history store.

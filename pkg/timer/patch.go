@@ -29,6 +29,8 @@ type Patch struct {
 	Topic          *string
 	EventKey       *string
 	FlowKey        *string
+	// Schedule replaces the definition of a schedule. ScheduleState is kept.
+	Schedule *string
 }
 
 // RetryPatch changes single fields of a RetryPolicy.
@@ -69,6 +71,7 @@ func (p *Patch) Apply(s Spec) (Spec, error) {
 	set(&s.Topic, p.Topic)
 	set(&s.EventKey, p.EventKey)
 	set(&s.FlowKey, p.FlowKey)
+	set(&s.Schedule, p.Schedule)
 	if p.Retry != nil {
 		s.Retry = p.Retry.Apply(s.Retry)
 	}

@@ -63,6 +63,9 @@ type Spec struct {
 	EventKey string
 	// FlowKey names the flow whose limits apply to the deliveries, which the namespace must have; empty for none.
 	FlowKey string
+	// Schedule is set if this is a schedule: it is not delivered. When it is due, it creates an occurrence, which is a timer with the
+	// other fields, and becomes due at the instant of the next one. The text is that of internal/schedule; engines store it.
+	Schedule string
 }
 
 // Check returns an error that names the first field that is not acceptable.

@@ -28,9 +28,11 @@ func (t Target) IsTopic() bool { return t&topicTarget != 0 }
 func (t Target) String() string { return strconv.FormatUint(uint64(t), 16) }
 
 // Receiver returns the callback URL or, if the timer only publishes an event, "topic " and the user topic. It is empty
-// for the common topic.
+// for the common topic, and for a schedule, which calls no host itself.
 func (s *Spec) Receiver() string {
 	switch {
+	case s.Schedule != "":
+		return ""
 	case s.Way() != DeliverEvent:
 		return s.CallbackURL
 	case s.Topic != "":

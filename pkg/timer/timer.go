@@ -58,6 +58,8 @@ type Timer struct {
 	// FlowTurn is when the flow of the timer will deliver it, as estimated when it was postponed because of the flow's limit. The
 	// estimate is kept until it has passed. It is 0 if the timer was not postponed by its flow since PlannedAt was set.
 	FlowTurn Millis
+	// ScheduleState is the progress of a schedule, in the form of internal/schedule; empty at first, and for other timers.
+	ScheduleState string
 	// Attempts counts the attempts of this generation that had a result.
 	Attempts Attempt
 	// Starts counts the counted starts of deliveries since the last result (rule I13).

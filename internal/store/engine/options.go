@@ -24,6 +24,9 @@ type options struct {
 	OnDead      string `json:"onDead,omitempty"`
 	FlowKey     string `json:"flowKey,omitempty"`
 	FlowTurn    int64  `json:"flowTurn,omitempty"`
+
+	Schedule      string `json:"schedule,omitempty"`
+	ScheduleState string `json:"scheduleState,omitempty"`
 }
 
 // pause is the stored form of timer.Pause.
@@ -57,6 +60,7 @@ func FormatOptions(t *timer.Timer) string {
 		FlowKey: s.FlowKey,
 	}
 	o.Skip, o.ResumedFrom, o.FlowTurn = t.Skip, int64(t.ResumedFrom), int64(t.FlowTurn)
+	o.Schedule, o.ScheduleState = s.Schedule, t.ScheduleState
 	if t.Status == timer.StatusPaused && t.Pause != nil {
 		o.Pause = &pause{By: t.Pause.By, Note: t.Pause.Note, At: int64(t.Pause.At)}
 	}
@@ -74,6 +78,7 @@ func FormatOptions(t *timer.Timer) string {
 func ParseOptions(text string, t *timer.Timer) error {
 	s := &t.Spec
 	t.Pause, t.Skip, t.ResumedFrom, t.FlowTurn = nil, false, 0, 0
+	s.Schedule, t.ScheduleState = "", ""
 	s.Request, s.Window, s.ExpireAfter, s.OnDone, s.OnDead, s.FlowKey = timer.Request{}, 0, 0, "", "", ""
 	if text == "" {
 		return nil
@@ -87,6 +92,7 @@ func ParseOptions(text string, t *timer.Timer) error {
 	s.ExpireAfter = time.Duration(o.ExpireMS) * time.Millisecond
 	s.OnDone, s.OnDead, s.FlowKey = o.OnDone, o.OnDead, o.FlowKey
 	t.Skip, t.ResumedFrom, t.FlowTurn = o.Skip, timer.Millis(o.ResumedFrom), timer.Millis(o.FlowTurn)
+	s.Schedule, t.ScheduleState = o.Schedule, o.ScheduleState
 	if o.Pause != nil && t.Status == timer.StatusParked {
 		t.Status = timer.StatusPaused
 		t.Pause = &timer.Pause{By: o.Pause.By, Note: o.Pause.Note, At: timer.Millis(o.Pause.At)}

@@ -248,6 +248,7 @@ func (s *Slot) Finish(now timer.Millis, f *store.Finish) error {
 		t.ExecuteAt = f.NextAt
 		t.DueAt = DueAt(now, f.NextAt, f.NextAt)
 		t.PlannedAt = t.DueAt
+		t.ScheduleState = f.ScheduleState
 	case store.FinishRetry:
 		setResult(&next, &f.Record)
 		if t.Status != timer.StatusPaused {

@@ -221,13 +221,21 @@ func (c *Calls) dispatcher(ctx context.Context) {
 			c.keep(checked[0].Err)
 		}
 		f := c.finish(p, kind)
-		if kind == store.FinishDone {
+		if kind == store.FinishDone || kind == store.FinishRescheduled {
 			follow := c.put("follow-up")
 			follow.Ref.Shard = p.Ref.Shard
 			f.FollowUp = &follow
 		}
 		refused, err := c.Store.Finish(ctx, c.Clock, []store.Finish{f})
 		c.keep(err, refused...)
+	}
+	held := c.prepared(ctx, "held", 0)
+	for _, op := range []store.Op{
+		store.Pause{Ref: held.Ref, Revision: held.Revision + 1}, store.Delete{Ref: held.Ref},
+	} {
+		_, err := c.Store.Get(ctx, c.Clock, held.Ref)
+		c.keep(err)
+		c.written(c.Store.Write(ctx, c.Clock, []store.Op{op}))
 	}
 	simple := c.prepared(ctx, "simple", 0)
 	refused, err := c.Store.Finish(ctx, c.Clock, []store.Finish{c.finish(simple, store.FinishDone)})

@@ -81,6 +81,7 @@ func (db *Database) finish(now timer.Millis, f *store.Finish) error {
 		t.ExecuteAt = f.NextAt
 		t.DueAt = dueAt(now, f.NextAt, f.NextAt)
 		t.PlannedAt = t.DueAt
+		t.ScheduleState = f.ScheduleState
 		sh.put(&row{timer: t})
 		db.record(&historyRow{entry: entryOf(&was, f, store.OutcomeRescheduled), expires: expires(f)})
 	case store.FinishRetry:

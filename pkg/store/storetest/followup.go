@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -12,6 +13,9 @@ func followUpTests() []test {
 		{"I19_AFollowUpIsWrittenWithItsOutcome", followUpWritten},
 		{"I19_WithoutItsOutcomeThereIsNoFollowUp", followUpRefused},
 		{"I19_FollowUpsOfALargeBatch", followUpBatch},
+		{"I22_AnOccurrenceIsWrittenWithItsScheduleMoved", occurrenceWritten},
+		{"I22_WithoutTheMoveThereIsNoOccurrence", occurrenceRefused},
+		{"I22_AnUpdateKeepsTheStateOfASchedule", scheduleUpdated},
 	}
 }
 
@@ -120,4 +124,77 @@ func followUpBatch(w *world) {
 			}
 		}
 	}
+}
+
+const aSchedule = `{"specs":[{"cron":"0 8 * * *"}],"version":1}`
+
+// scheduleOp returns the create of a schedule that is due at a time.
+func (w *world) scheduleOp(id string, at timer.Millis) store.Put {
+	put := w.putOp(id, at)
+	put.Spec.Schedule = aSchedule
+	return put
+}
+
+// advanceSchedule returns the outcome that moves a schedule and creates an occurrence.
+func (w *world) advanceSchedule(row *timer.Timer, next timer.Millis, state string) store.Finish {
+	f := w.finishOp(row, store.FinishRescheduled)
+	f.If = store.Guard{Revision: row.Revision}
+	f.NextAt, f.ScheduleState = next, state
+	f.FollowUp = w.followUp(row, fmt.Sprint(row.ID, "@", row.ExecuteAt))
+	return f
+}
+
+func occurrenceWritten(w *world) {
+	row := w.write(w.scheduleOp("daily", w.now+second)).Timer
+	w.equal("schedule of a new row", row.Schedule+row.ScheduleState, aSchedule)
+	for i := range 3 {
+		w.now = row.ExecuteAt
+		next, state := w.now+timer.Millis(1+i)*hour, fmt.Sprintf(`{"created":%d}`, i+1)
+		f := w.advanceSchedule(&row, next, state)
+		w.check(w.finish(f), "advance %d", i)
+		moved, found := w.row(f.Ref)
+		if !found || moved.ExecuteAt != next || moved.DueAt != next || moved.PlannedAt != next || moved.Revision != f.Next ||
+			moved.Generation != timer.Generation(f.Next) || moved.Status != timer.StatusScheduled {
+			w.t.Fatalf("advance %d: found %t, %+v", i, found, moved)
+		}
+		w.equal("schedule", moved.Schedule+moved.ScheduleState, aSchedule+state)
+		w.equal("payload", string(moved.Payload), string(row.Payload))
+		occurrence, found := w.row(f.FollowUp.Ref)
+		if !found || occurrence.DueAt != w.now || occurrence.ScheduleState != "" {
+			w.t.Fatalf("advance %d: occurrence found %t, %+v", i, found, occurrence)
+		}
+		w.equal("get", w.mustGet(f.Ref), moved)
+		w.wantErr(w.finish(f), store.ErrConflict, "the same advance again")
+		row = moved
+	}
+	last := w.finishOp(&row, store.FinishDone)
+	w.check(w.finish(last), "end")
+	ended := w.mustGet(last.Ref)
+	w.equal("schedule in history", ended.Schedule+ended.ScheduleState, aSchedule+`{"created":3}`)
+}
+
+func occurrenceRefused(w *world) {
+	row := w.write(w.scheduleOp("daily", w.now)).Timer
+	f := w.advanceSchedule(&row, w.now+hour, "{}")
+	paused := w.write(store.Pause{Ref: f.Ref, Revision: w.next()}).Timer
+	w.wantErr(w.finish(f), store.ErrConflict, "advance of a schedule that was paused")
+	w.wantNoRow(f.FollowUp.Ref)
+	w.wantRow(f.Ref, &paused)
+	w.write(store.Delete{Ref: f.Ref})
+	w.wantErr(w.finish(f), store.ErrNotFound, "advance of a schedule that was deleted")
+	w.wantNoRow(f.FollowUp.Ref)
+}
+
+func scheduleUpdated(w *world) {
+	row := w.write(w.scheduleOp("daily", w.now)).Timer
+	f := w.advanceSchedule(&row, w.now+hour, `{"created":1}`)
+	w.check(w.finish(f), "advance")
+	const other = `{"specs":[{"cron":"0 9 * * *"}],"version":2}`
+	definition, at := other, w.now+2*hour
+	updated := w.write(store.Update{Ref: f.Ref, Revision: w.next(), Patch: timer.Patch{Schedule: &definition, ExecuteAt: &at, Window: new(time.Duration)}}).Timer
+	w.equal("schedule", updated.Schedule+updated.ScheduleState, other+`{"created":1}`)
+	w.equal("due", updated.DueAt, at)
+	w.equal("get", w.mustGet(f.Ref), updated)
+	replaced := w.write(w.scheduleOp("daily", w.now)).Timer
+	w.equal("a replaced schedule begins anew", replaced.Schedule+replaced.ScheduleState, aSchedule)
 }

@@ -102,6 +102,7 @@ func (l *lockstep) anySpec() timer.Spec {
 	s.ExpireAfter = pick(l, 0, 0, time.Millisecond, timer.MaxExpireAfter)
 	s.OnDone, s.OnDead = pick(l, "", "http://done"), pick(l, "", "https://dead/ä")
 	s.FlowKey = pick(l, "", "", "tenant 7/ä")
+	s.Schedule = pick(l, "", "", "", `{"specs":[{"cron":"* * * * *"}]}`)
 	return s
 }
 
@@ -132,7 +133,7 @@ func (l *lockstep) anyPatch() timer.Patch {
 	}
 	if l.chance(20) {
 		p.ExpireAfter, p.OnDone = &s.ExpireAfter, &s.OnDone
-		p.FlowKey = &s.FlowKey
+		p.FlowKey, p.Schedule = &s.FlowKey, &s.Schedule
 	}
 	if l.chance(10) {
 		p.ExpiresAt, p.OnDead = new(l.anyTime()), &s.OnDead // may be before executeAt
@@ -208,8 +209,8 @@ func (l *lockstep) anyFinish() store.Finish {
 		Kind: pick(l, store.FinishDone, store.FinishRescheduled, store.FinishRetry, store.FinishRetry,
 			store.FinishLeased, store.FinishPostponed, store.FinishDead, store.FinishParked),
 		Next: l.revision(ref), NextAt: l.anyTime(), CountStart: l.chance(50), ReturnStart: l.chance(20),
-		FlowTurn: pick(l, 0, l.anyTime()),
-		Record:   l.anyRecord(row.Attempts),
+		FlowTurn: pick(l, 0, l.anyTime()), ScheduleState: pick(l, "", `{"created":1}`),
+		Record: l.anyRecord(row.Attempts),
 	}
 	switch {
 	case l.chance(55):
@@ -227,7 +228,7 @@ func (l *lockstep) anyFinish() store.Finish {
 	if l.chance(10) {
 		f.DueAt = l.anyTime() // a stale hint
 	}
-	if (f.Kind == store.FinishDone || f.Kind == store.FinishDead) && l.chance(30) {
+	if (f.Kind == store.FinishDone || f.Kind == store.FinishDead || f.Kind == store.FinishRescheduled) && l.chance(30) {
 		f.FollowUp = l.anyFollowUp(ref)
 	}
 	return f
