@@ -126,6 +126,11 @@ examples: ## Run every example on real servers and compare its output
 fmt: $(TOOLS) ## Format all code
 	@golangci-lint fmt
 
+.PHONY: zones
+zones: ## Replace the time zone database by that of the installed Go release, and print its version for internal/zone
+	@gzip -9 -n -c "$$(go env GOROOT)/lib/time/zoneinfo.zip" > internal/zone/zoneinfo.zip.gz
+	@grep '^DATA=' "$$(go env GOROOT)/lib/time/update.bash"
+
 .PHONY: generate
 generate: $(TOOLS) ## Write generated code (go:generate lines)
 	@$(call each,go generate ./...)
@@ -214,6 +219,10 @@ store_server = $(if $(filter embedded,$(STORE)),postgres,$(if $(filter dynamodb,
 
 e2e: testenv ## Run the end-to-end tests on another store (STORE: postgres, mysql, mariadb, dynamodb)
 	@cd e2e && TIMERBUS_E2E_STORE=$(if $(filter embedded,$(STORE)),postgres,$(STORE)) ../$(TESTENV) --need $(store_server) -- go test -count=1 -timeout 30m -v .
+
+.PHONY: e2e-schedules
+e2e-schedules: ## Measure SCHEDULES (100000) schedules with an occurrence in each minute on the embedded service, print the lateness
+	@cd e2e && TIMERBUS_SCHEDULES=$(or $(SCHEDULES),100000) go test -count=1 -timeout 30m -v -run TestI22_ManySchedules . | grep -E 'lateness|^(---|ok|FAIL)'
 
 .PHONY: e2e-pause
 e2e-pause: ## Pause TIMERS timers (100000), let them become due, resume them at a rate of a two-hundredth, check each delivery

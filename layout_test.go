@@ -52,6 +52,8 @@ var rules = []rule{
 
 	// Callbacks: storage of secrets, signing, and the permitted destinations.
 	{unit: "internal/flow", may: "pkg/timer", why: "dispatchers change the state of a flow and ingest shows it; it is pure"},
+	{unit: "internal/zone", std: true, why: "it is the time zone database of a release, which must not depend on the machine"},
+	{unit: "internal/schedule", may: domain + " pkg/store", tests: "internal/zone", why: "dispatchers advance schedules and ingest shows them; it is pure"},
 	{unit: "internal/encryption/...", std: true, may: "pkg/timer", why: "the encryption of secrets depends on the standard library only"},
 	{unit: "pkg/webhook/...", std: true, may: "pkg/timer", why: "signing is a function of bytes, for services and receivers"},
 
@@ -69,7 +71,7 @@ var rules = []rule{
 	{unit: "internal/access/...", may: domain + " pkg/store", tests: "pkg/store/memstore internal/faultstore", why: "every HTTP server of a process checks credentials with it"},
 
 	// Services communicate through the bus and the store, never by import.
-	{unit: "services/*/...", may: contracts + " internal/access internal/flow internal/outbox internal/outage internal/process/... internal/tracing pkg/api/... schemas" + callbacks, tests: "internal/outage/outagetest internal/otlp pkg/store/memstore internal/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
+	{unit: "services/*/...", may: contracts + " internal/access internal/flow internal/schedule internal/zone internal/outbox internal/outage internal/process/... internal/tracing pkg/api/... schemas" + callbacks, tests: "internal/outage/outagetest internal/otlp pkg/store/memstore internal/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
 
 	// One process of the service, for programs and for users' tests (decision 0007).
 	{unit: "internal/node/...", may: contracts + " internal/access internal/outbox internal/outage internal/process/... internal/tracing pkg/api/... services/*" + callbacks, tests: "pkg/store/memstore pkg/bus/membus", why: "a node assembles services on any engines, so that a program links only the engines that it imports"},
@@ -81,7 +83,7 @@ var rules = []rule{
 
 	// Programs assemble the components, and get their engines from internal/backend.
 	{unit: "cmd/*/...", may: programs, tests: "internal/testcert", why: "a program gets its engines from internal/backend"},
-	{unit: "e2e/sim/...", may: contracts + " services/* internal/encryption pkg/store/memstore internal/faultstore pkg/bus/membus", why: "the simulation runs the services on what it can control"},
+	{unit: "e2e/sim/...", may: contracts + " internal/schedule internal/zone services/* internal/encryption pkg/store/memstore internal/faultstore pkg/bus/membus", why: "the simulation runs the services on what it can control"},
 	{unit: "e2e/...", may: programs + " internal/testcert internal/testserver", why: "end-to-end tests import what programs import"},
 	{unit: "benchmark/...", may: programs, why: "benchmarks import what programs import"},
 	{unit: "examples/verify/...", why: "users copy it, so it imports no package of this module"},
