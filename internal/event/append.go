@@ -101,6 +101,7 @@ func (d *Delivery) appendJSON(b []byte) ([]byte, error) {
 	o := begin(b)
 	o.text("namespace", d.Namespace)
 	o.text("timerId", d.TimerID)
+	o.optional("scheduleId", d.ScheduleID)
 	o.instant("executeAt", d.ExecuteAt)
 	o.instant("scheduledFor", d.ScheduledFor)
 	o.number("attempt", int64(d.Attempt))

@@ -42,7 +42,7 @@ func TestAppendedJSONIsThatOfTheStandardLibrary(t *testing.T) {
 	for _, text := range awkward {
 		for _, at := range []timer.Millis{0, -1, next, timer.MaxMillis, timer.MinMillis, timer.Never} {
 			holdsAgainst(t, &Delivery{Namespace: text, TimerID: text, ExecuteAt: at, ScheduledFor: next, Attempt: 3, Payload: json.RawMessage(" {\"a\" : [1, 2 ]} ")})
-			holdsAgainst(t, &Delivery{Generation: text, CorrelationID: text, ExecuteAt: next, ScheduledFor: at})
+			holdsAgainst(t, &Delivery{ScheduleID: text, Generation: text, CorrelationID: text, ExecuteAt: next, ScheduledFor: at})
 			holdsAgainst(t, &Result{Namespace: text, Outcome: text, Error: text, Body: text, StartedAt: at, NextAt: &next, StatusCode: 503})
 			holdsAgainst(t, &Result{TimerID: text, Attempt: -1, FinishedAt: at, ExecuteAt: next, StartedAt: next})
 			holdsAgainst(t, &CloudEvent{SpecVersion: "1.0", ID: text, Source: text, Type: text, Subject: text, Time: at, Data: json.RawMessage(`{"x": "<"}`)})
@@ -61,7 +61,7 @@ func FuzzAppendedJSON(f *testing.F) {
 			payload = nil
 		}
 		m := timer.Millis(at)
-		holdsAgainst(t, &Delivery{Namespace: text, TimerID: text, ExecuteAt: m, ScheduledFor: 1, Generation: text, CorrelationID: text, Payload: payload})
+		holdsAgainst(t, &Delivery{Namespace: text, TimerID: text, ScheduleID: text, ExecuteAt: m, ScheduledFor: 1, Generation: text, CorrelationID: text, Payload: payload})
 		holdsAgainst(t, &Result{Namespace: text, Error: text, Body: text, ExecuteAt: m, NextAt: &m})
 		holdsAgainst(t, &CloudEvent{ID: text, Subject: text, CorrelationID: text, Time: m, Data: payload})
 	})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
@@ -11,6 +12,8 @@ import (
 type Delivery struct {
 	Namespace string `json:"namespace"`
 	TimerID   string `json:"timerId"`
+	// ScheduleID is the schedule of which the timer is an occurrence; empty for other timers.
+	ScheduleID string `json:"scheduleId,omitempty"`
 	// ExecuteAt is the time that the user requested; ScheduledFor is when this attempt was due (later than ExecuteAt
 	// for a retry).
 	ExecuteAt     timer.Millis    `json:"executeAt"`
@@ -27,8 +30,9 @@ func DeliveryOf(t *timer.Timer) Delivery {
 	if t.Request.Raw() {
 		payload = nil // it is the body of the request
 	}
+	scheduleID, _ := shard.ScheduleOf(t.ID)
 	return Delivery{
-		Namespace: t.Namespace, TimerID: t.ID, ExecuteAt: t.ExecuteAt, ScheduledFor: t.DueAt,
+		Namespace: t.Namespace, TimerID: t.ID, ScheduleID: scheduleID, ExecuteAt: t.ExecuteAt, ScheduledFor: t.DueAt,
 		Attempt: t.Attempts + 1, Generation: t.Generation.String(),
 		CorrelationID: t.Correlation(), Payload: orNull(payload),
 	}

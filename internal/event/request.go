@@ -50,16 +50,21 @@ func printable(body []byte) bool {
 const (
 	headerNamespace    = "Timerbus-Namespace"
 	headerTimerID      = "Timerbus-Timer-Id"
+	headerScheduleID   = "Timerbus-Schedule-Id"
 	headerExecuteAt    = "Timerbus-Execute-At"
 	headerScheduledFor = "Timerbus-Scheduled-For"
 	headerAttempt      = "Timerbus-Attempt"
 	headerGeneration   = "Timerbus-Generation"
 )
 
-// EachHeader calls set for each header that describes the delivery. The timer id is percent-encoded: a header has only ASCII.
+// EachHeader calls set for each header that describes the delivery. The ids of timer and schedule are percent-encoded: a header has
+// only ASCII.
 func (d *Delivery) EachHeader(set func(name, value string)) {
 	set(headerNamespace, d.Namespace)
 	set(headerTimerID, percentEncode(d.TimerID))
+	if d.ScheduleID != "" {
+		set(headerScheduleID, percentEncode(d.ScheduleID))
+	}
 	set(headerExecuteAt, d.ExecuteAt.String())
 	set(headerScheduledFor, d.ScheduledFor.String())
 	set(headerAttempt, strconv.Itoa(int(d.Attempt)))
@@ -76,6 +81,9 @@ func DeliveryFromHeaders(get func(name string) string) (d Delivery, ok bool, err
 	d = Delivery{Namespace: get(headerNamespace), Generation: get(headerGeneration), CorrelationID: get("X-Correlation-Id")}
 	if d.TimerID, ok = percentDecode(id); !ok {
 		return d, true, fmt.Errorf("header %s: %q is not percent-encoded UTF-8", headerTimerID, id)
+	}
+	if d.ScheduleID, ok = percentDecode(get(headerScheduleID)); !ok {
+		return d, true, fmt.Errorf("header %s: %q is not percent-encoded UTF-8", headerScheduleID, get(headerScheduleID))
 	}
 	attempt, err := strconv.ParseInt(get(headerAttempt), 10, 32)
 	if err != nil {

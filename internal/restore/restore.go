@@ -104,6 +104,7 @@ func (o *Options) run(ctx context.Context, ns *store.Namespace, present timer.Mi
 			t := &page.Timers[i]
 			switch {
 			case t.Status.Held(): // it is not delivered before a client retries or resumes it
+			case t.Schedule != "": // its catchUp decides about the occurrences of the past
 			case t.DueAt >= o.Cutoff:
 				counts.Later++
 			default:

@@ -23,6 +23,9 @@ import (
 // Store is the part of store.Store that the dispatcher uses.
 type Store interface {
 	store.Outcomes
+	// Get and Write are methods of store.Timers. The dispatcher uses them for schedules.
+	Get(ctx context.Context, now timer.Millis, ref store.Ref) (timer.Timer, error)
+	Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error)
 	// RemoveFromOutbox is the method of store.Shards.
 	RemoveFromOutbox(ctx context.Context, ids []store.OutboxID) error
 }

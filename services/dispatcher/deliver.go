@@ -46,6 +46,10 @@ type attemptResult struct {
 // to a user topic makes the attempt fail. The event is published again with every attempt.
 func (s *Service) deliver(d *delivery) {
 	d.startedAt = s.config.Clock()
+	if d.row.Schedule != "" {
+		s.runSchedule(d)
+		return
+	}
 	if v, expired := callback.Expired(&d.row, d.startedAt); expired {
 		s.returnPermit(d, admission.Untried)
 		d.notCalled = true
@@ -63,6 +67,9 @@ func (s *Service) deliver(d *delivery) {
 		result.host = admission.Untried
 	}
 	s.returnPermit(d, result.host)
+	if err == nil {
+		err = s.answerToSchedule(d, &result)
+	}
 	if err != nil {
 		s.abandon(d, mode, err)
 		return

@@ -16,7 +16,8 @@ import (
 // (I19). Without the settings, a final outcome that may have a follow-up is an error; others get the default retention.
 func (s *Service) applySettings(d *delivery, f *store.Finish, result *event.Result) error {
 	final := f.Kind == store.FinishDone || f.Kind == store.FinishDead
-	mayFollow := final && !shard.IsFollowUp(d.row.ID)
+	_, occurrence := shard.ScheduleOf(d.row.ID)
+	mayFollow := final && (occurrence || !shard.IsFollowUp(d.row.ID))
 	ns, err := s.namespaceOf(d)
 	switch {
 	case err == nil:

@@ -48,8 +48,8 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	written := s.writeOutcome(s.life, d, &f)
 	if written == gaveUp {
 		if (r.postpone || d.notCalled) && s.life.Err() == nil {
-			// No answer that counts is lost: no callback was made, its receiver answered 401, or it was cut off because the permits of
-			// its flow ended. The bus redelivers the message, or the row lease expires.
+			// No answer that counts is lost: there was no callback, or one that was answered 401 or cut off because the permits of the flow
+			// ended. The bus redelivers the message, or the row lease expires.
 			s.discard(d)
 		} else {
 			s.abandon(d, mode, errUnconfirmed)
@@ -115,7 +115,8 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 		if r.postponeFor > 0 {
 			by = s.jitter(r.postponeFor)
 		}
-		f.NextAt = now.Add(by)
+		// If the timer expires before, its outcome is written when it expires (I18).
+		f.NextAt = min(now.Add(by), max(d.row.ExpiresAt(), now))
 	case r.Kind == callback.Done:
 		f.Kind, f.If = store.FinishDone, generation
 	case r.Kind == callback.Rescheduled:
@@ -343,11 +344,9 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 // resolveConflict finds out why the row is not in the state that a try expects.
 func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Finish, waitIfLost, unknown bool) (writeResult, nextStep) {
 	if !unknown && (d.unconfirmedRevision == 0 || f.If.Revision == 0) {
-		// Another writer caused the conflict, and not an earlier write of this delivery:
-		// - after a done or dead outcome the row is gone, so the error would be ErrNotFound;
-		// - leases and postponements change the revision only. A guard with a generation still matches, and a guard with a revision has
-		//   the revision of the last confirmed one;
-		// - after an unconfirmed retry or reschedule, the only further write is that of abandon, whose guard is a revision.
+		// Another writer caused the conflict, and not an earlier write of this delivery. After a done or dead outcome the row is gone, so
+		// the error would be ErrNotFound. Leases and postponements do not change the generation, so a guard with a generation still
+		// matches. A guard with a revision has that of the last write of this delivery, because the store has confirmed all of them.
 		return missed, noRetry
 	}
 	row, ok := s.reread(ctx, d, waitIfLost)

@@ -40,6 +40,8 @@ type Service struct {
 
 	randomMu sync.Mutex
 
+	schedules schedules
+
 	flowHolder string // identifies this process in the state of flows
 	// flowsReadAt is when namespaces were last read because they had no limit for a flow key. Only the checker uses it.
 	flowsReadAt map[string]timer.Millis

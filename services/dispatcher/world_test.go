@@ -37,6 +37,7 @@ type world struct {
 	revisions *timer.Revisions
 	random    func() uint64
 	namespace store.Namespace
+	began     timer.Millis
 	shards    []store.DueAfter
 	published map[published]bool
 	// targetOf returns the target in the due event of a row; nil: the row's target.
@@ -86,7 +87,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 		db := memstore.NewDatabase()
 		w := &world{
 			t: t, db: db, store: db.Open(), broker: membus.New(membus.Options{Partitions: partitions}),
-			random: seeded(1), published: map[published]bool{}, limit: 10_000,
+			random: seeded(1), published: map[published]bool{}, limit: 10_000, began: timer.SystemClock(),
 		}
 		w.client = w.broker.Join("client")
 		w.revisions = timer.NewRevisions(timer.SystemClock, w.random)

@@ -112,6 +112,8 @@ type Verdict struct {
 	Reason string
 	// Body is the beginning of the answer's body, for a reader, if the attempt did not succeed.
 	Body string
+	// StopSchedule: the attempt was successful, and the schedule of the timer shall end.
+	StopSchedule bool
 }
 
 const (
@@ -177,7 +179,7 @@ func classifyReply(v Verdict, t *timer.Timer, a Answer, now timer.Millis, random
 		v.Reason = `the receiver answered "ok": false`
 		return fail(v, t, "", now, random)
 	default:
-		v.Kind, v.Body = Done, ""
+		v.Kind, v.Body, v.StopSchedule = Done, "", said.stopSchedule
 		return v
 	}
 }
@@ -275,6 +277,8 @@ type reply struct {
 	// rescheduled: the body has nextExecuteAt, with the time in at.
 	rescheduled bool
 	at          timer.Millis
+	// stopSchedule: the body has stopSchedule, and it is true.
+	stopSchedule bool
 }
 
 // parseReply parses a 2xx body. It returns the zero value for bodies that are not a JSON object or have neither member,
@@ -304,9 +308,21 @@ func parseReply(body []byte) (reply, error) {
 			return reply{}, timer.Invalid("ok", []byte(ok), "true or false")
 		}
 	}
+	if stop, given := members["stopSchedule"]; given {
+		switch string(stop) {
+		case "true":
+			r.stopSchedule = true
+		case "false":
+		default:
+			return reply{}, timer.Invalid("stopSchedule", []byte(stop), "true or false")
+		}
+	}
 	next, given := members["nextExecuteAt"]
 	if !given || string(next) == "null" {
 		return r, nil
+	}
+	if r.stopSchedule {
+		return reply{}, timer.Invalid("nextExecuteAt", []byte(next), "no nextExecuteAt with stopSchedule")
 	}
 	var text string
 	if err := json.Unmarshal(next, &text); err != nil {
