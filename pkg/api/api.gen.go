@@ -18,6 +18,13 @@ const (
 	CallbackAuthTypeOauth2 CallbackAuthType = "oauth2"
 )
 
+// Defines values for CreateScheduleRequestOnConflict.
+const (
+	CreateScheduleRequestOnConflictFail    CreateScheduleRequestOnConflict = "fail"
+	CreateScheduleRequestOnConflictKeep    CreateScheduleRequestOnConflict = "keep"
+	CreateScheduleRequestOnConflictReplace CreateScheduleRequestOnConflict = "replace"
+)
+
 // Defines values for CreateTimerRequestOnConflict.
 const (
 	CreateTimerRequestOnConflictFail    CreateTimerRequestOnConflict = "fail"
@@ -48,6 +55,8 @@ const (
 	ErrorCodeOutcomeUnknown     ErrorCode = "OUTCOME_UNKNOWN"
 	ErrorCodePayloadTooLarge    ErrorCode = "PAYLOAD_TOO_LARGE"
 	ErrorCodeRateLimited        ErrorCode = "RATE_LIMITED"
+	ErrorCodeScheduleExists     ErrorCode = "SCHEDULE_EXISTS"
+	ErrorCodeScheduleNotFound   ErrorCode = "SCHEDULE_NOT_FOUND"
 	ErrorCodeTimerExists        ErrorCode = "TIMER_EXISTS"
 	ErrorCodeTimerNotFound      ErrorCode = "TIMER_NOT_FOUND"
 	ErrorCodeUnauthorized       ErrorCode = "UNAUTHORIZED"
@@ -93,6 +102,63 @@ const (
 	RequestMethodPUT    RequestMethod = "PUT"
 )
 
+// Defines values for ScheduleCatchUp.
+const (
+	ScheduleCatchUpAll  ScheduleCatchUp = "all"
+	ScheduleCatchUpLast ScheduleCatchUp = "last"
+	ScheduleCatchUpNone ScheduleCatchUp = "none"
+)
+
+// Defines values for ScheduleDecisionDecision.
+const (
+	ScheduleDecisionDecisionCreated ScheduleDecisionDecision = "created"
+	ScheduleDecisionDecisionEnded   ScheduleDecisionDecision = "ended"
+	ScheduleDecisionDecisionMoved   ScheduleDecisionDecision = "moved"
+	ScheduleDecisionDecisionPaused  ScheduleDecisionDecision = "paused"
+	ScheduleDecisionDecisionSkipped ScheduleDecisionDecision = "skipped"
+)
+
+// Defines values for ScheduleGap.
+const (
+	ScheduleGapNext ScheduleGap = "next"
+	ScheduleGapSkip ScheduleGap = "skip"
+)
+
+// Defines values for ScheduleOccurrenceRemark.
+const (
+	ScheduleOccurrenceRemarkFirst  ScheduleOccurrenceRemark = "first"
+	ScheduleOccurrenceRemarkGap    ScheduleOccurrenceRemark = "gap"
+	ScheduleOccurrenceRemarkSecond ScheduleOccurrenceRemark = "second"
+)
+
+// Defines values for ScheduleOverlap.
+const (
+	ScheduleOverlapAllow       ScheduleOverlap = "allow"
+	ScheduleOverlapCancelOther ScheduleOverlap = "cancelOther"
+	ScheduleOverlapQueue       ScheduleOverlap = "queue"
+	ScheduleOverlapSkip        ScheduleOverlap = "skip"
+)
+
+// Defines values for SchedulePending.
+const (
+	SchedulePendingDelete SchedulePending = "delete"
+	SchedulePendingKeep   SchedulePending = "keep"
+)
+
+// Defines values for ScheduleRepeated.
+const (
+	ScheduleRepeatedBoth  ScheduleRepeated = "both"
+	ScheduleRepeatedFirst ScheduleRepeated = "first"
+)
+
+// Defines values for ScheduleStatus.
+const (
+	ScheduleStatusActive ScheduleStatus = "active"
+	ScheduleStatusEnded  ScheduleStatus = "ended"
+	ScheduleStatusParked ScheduleStatus = "parked"
+	ScheduleStatusPaused ScheduleStatus = "paused"
+)
+
 // Defines values for Status.
 const (
 	StatusDead      Status = "dead"
@@ -109,6 +175,23 @@ const (
 	VerbRead  Verb = "read"
 	VerbWrite Verb = "write"
 )
+
+// BackfillScheduleRequest defines model for BackfillScheduleRequest.
+type BackfillScheduleRequest struct {
+	// From The first instant.
+	From Instant `json:"from"`
+
+	// ID 1 to 200 bytes of UTF-8 without control characters.
+	//
+	// Example: daily-report
+	ID ScheduleID `json:"id"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+
+	// To The first instant after the range; not in the future.
+	To Instant `json:"to"`
+}
 
 // BatchCreateRequest defines model for BatchCreateRequest.
 type BatchCreateRequest struct {
@@ -218,11 +301,15 @@ type CallbackAuthType string
 // CallbackResponse The body of a callback's answer with a 2xx status. An empty body, a body that is not JSON, and JSON with
 // neither field count as `{"ok": true}`.
 type CallbackResponse struct {
-	// NextExecuteAt Fire again at this time, as a new generation at attempt 1. A time in the past means in one second.
+	// NextExecuteAt Fire again at this time, as a new generation at attempt 1. A time in the past means in one second. The answer to an
+	// occurrence of a schedule moves the schedule's next occurrence to this time instead; the occurrence is then done.
 	NextExecuteAt Instant `json:"nextExecuteAt,omitempty,omitzero"`
 
 	// Ok false without `nextExecuteAt` is a failure, retried by the policy.
 	Ok *bool `json:"ok,omitempty"`
+
+	// StopSchedule true in the answer to an occurrence ends its schedule. Without effect for other timers.
+	StopSchedule bool `json:"stopSchedule,omitempty,omitzero"`
 }
 
 // CorrelationIDFilter The exact correlation id.
@@ -267,6 +354,69 @@ type CreateNamespaceRequest struct {
 	Preset   Preset                 `json:"preset,omitempty,omitzero"`
 	Settings NamespaceSettingsInput `json:"settings,omitempty,omitzero"`
 }
+
+// CreateScheduleRequest A null field counts as absent.
+type CreateScheduleRequest struct {
+	// CatchUp For occurrences that an outage delayed by more than 10 s: `all` (default) creates those of the `catchUpWindow`, `last` only
+	// the last one, `none` none of them.
+	CatchUp ScheduleCatchUp `json:"catchUp,omitempty,omitzero"`
+
+	// CatchUpWindow "10s" to "8760h", by default "1m"; only with catchUp all.
+	CatchUpWindow string `json:"catchUpWindow,omitempty,omitzero"`
+
+	// Count How many occurrences the schedule creates in all, from its creation on. By default there is no limit.
+	Count int `json:"count,omitempty,omitzero"`
+
+	// End The first instant after all occurrences.
+	End Instant `json:"end,omitempty,omitzero"`
+
+	// Exclude Occurrences on these dates, in the time zone, are left out.
+	Exclude []ScheduleExclusion `json:"exclude,omitempty,omitzero"`
+
+	// Gap For local times that a change of the clocks skips: `next` (default) moves the occurrence to the first instant after the
+	// gap, `skip` leaves it out.
+	Gap ScheduleGap `json:"gap,omitempty,omitzero"`
+
+	// ID 1 to 200 bytes of UTF-8 without control characters.
+	//
+	// Example: daily-report
+	ID ScheduleID `json:"id"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+
+	// OnConflict If the id exists: `replace`, the default, replaces the schedule; `keep` does not change it and returns it; `fail` answers
+	// 409. For keep and fail, the id of a schedule that has ended exists for the history retention.
+	OnConflict CreateScheduleRequestOnConflict `json:"onConflict,omitempty,omitzero"`
+
+	// Overlap If an earlier occurrence is not finished: `allow` (default) creates the next one, `skip` leaves it out, `queue` creates
+	// it when the earlier one is finished (one waits, the others are left out), `cancelOther` deletes the earlier one.
+	Overlap ScheduleOverlap `json:"overlap,omitempty,omitzero"`
+
+	// PauseOnDead Pauses the schedule when so many occurrences in a row are dead. They are counted when the next one is due, so the dead
+	// retention of the namespace must be longer than the time between two occurrences.
+	PauseOnDead int `json:"pauseOnDead,omitempty,omitzero"`
+
+	// Repeated For local times that a change of the clocks repeats, `first` (default) or `both` of the two instants.
+	Repeated ScheduleRepeated `json:"repeated,omitempty,omitzero"`
+
+	// Specs The sources of occurrences. An instant of several of them is one occurrence.
+	Specs []ScheduleSpec `json:"specs"`
+
+	// Start The earliest instant of an occurrence, and the DTSTART of RRULEs, without its fraction of a second. Without it, RRULEs begin at 1970-01-01T00:00:00 in the time zone.
+	Start Instant `json:"start,omitempty,omitzero"`
+
+	// TimeZone Of the IANA database, such as Europe/Berlin; by default UTC.
+	TimeZone string `json:"timeZone,omitempty,omitzero"`
+
+	// Timer The template of the occurrences: the fields of a timer, without namespace, id, executeAt, executeIn, expiresAt and
+	// onConflict. The `window` spreads each occurrence, always the same for a schedule and an instant.
+	Timer CreateTimerRequest `json:"timer,omitempty,omitzero"`
+}
+
+// CreateScheduleRequestOnConflict If the id exists: `replace`, the default, replaces the schedule; `keep` does not change it and returns it; `fail` answers
+// 409. For keep and fail, the id of a schedule that has ended exists for the history retention.
+type CreateScheduleRequestOnConflict string
 
 // CreateTimerRequest One of `id` and `timerId` is required (if both are given they must be equal), and exactly one of
 // `executeAt` and `executeIn`. A null field counts as absent.
@@ -408,6 +558,24 @@ type DeleteNamespaceRequest struct {
 
 	// Name Example: billing
 	Name NamespaceName `json:"name"`
+}
+
+// DeleteScheduleRequest defines model for DeleteScheduleRequest.
+type DeleteScheduleRequest struct {
+	// ID 1 to 200 bytes of UTF-8 without control characters.
+	//
+	// Example: daily-report
+	ID ScheduleID `json:"id"`
+
+	// IfVersion Only if the schedule still has this version; otherwise 409.
+	IfVersion int `json:"ifVersion,omitempty,omitzero"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+
+	// Pending What happens to the last 16 occurrences that the schedule itself has created, if they are not finished. `keep` (default) or
+	// `delete`.
+	Pending SchedulePending `json:"pending,omitempty,omitzero"`
 }
 
 // DeleteTimerRequest One of `id` and `timerId` is required; if both are given they must be equal.
@@ -717,6 +885,18 @@ type ListNamespacesRequest struct {
 
 // ListOrder The order of a list of timers.
 type ListOrder string
+
+// ListSchedulesRequest defines model for ListSchedulesRequest.
+type ListSchedulesRequest struct {
+	// Cursor The `nextCursor` of the previous page.
+	Cursor string `json:"cursor,omitempty,omitzero"`
+
+	// Limit By default 100.
+	Limit int `json:"limit,omitempty,omitzero"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+}
 
 // ListShardsRequest defines model for ListShardsRequest.
 type ListShardsRequest struct {
@@ -1053,6 +1233,20 @@ type PauseMatchingRequest struct {
 	Status Status `json:"status,omitempty,omitzero"`
 }
 
+// PauseScheduleRequest defines model for PauseScheduleRequest.
+type PauseScheduleRequest struct {
+	// ID 1 to 200 bytes of UTF-8 without control characters.
+	//
+	// Example: daily-report
+	ID ScheduleID `json:"id"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+
+	// Note Why the schedule is paused, at most 1024 bytes.
+	Note string `json:"note,omitempty,omitzero"`
+}
+
 // PauseTimerRequest One of `id` and `timerId` is required; if both are given they must be equal.
 type PauseTimerRequest struct {
 	ID TimerID `json:"id,omitempty,omitzero"`
@@ -1071,6 +1265,41 @@ type PauseTimerRequest struct {
 // Preset A name for a number of shards: small 16 (below 10,000 timers), medium 256 (below 1,000,000),
 // large 1024 (below 10,000,000), xlarge 4096 (below 100,000,000).
 type Preset string
+
+// PreviewScheduleRequest Either `id`, or `specs` and the other fields of a definition.
+type PreviewScheduleRequest struct {
+	// End The first instant after all occurrences.
+	End Instant `json:"end,omitempty,omitzero"`
+
+	// Exclude Occurrences on these dates, in the time zone, are left out.
+	Exclude []ScheduleExclusion `json:"exclude,omitempty,omitzero"`
+
+	// From The first occurrence is after this instant; by default the present.
+	From Instant `json:"from,omitempty,omitzero"`
+
+	// Gap For local times that a change of the clocks skips: `next` (default) moves the occurrence to the first instant after the
+	// gap, `skip` leaves it out.
+	Gap ScheduleGap `json:"gap,omitempty,omitzero"`
+	ID  ScheduleID  `json:"id,omitempty,omitzero"`
+
+	// Limit By default 10.
+	Limit int `json:"limit,omitempty,omitzero"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+
+	// Repeated For local times that a change of the clocks repeats, `first` (default) or `both` of the two instants.
+	Repeated ScheduleRepeated `json:"repeated,omitempty,omitzero"`
+
+	// Specs The sources of occurrences. An instant of several of them is one occurrence.
+	Specs []ScheduleSpec `json:"specs,omitempty,omitzero"`
+
+	// Start The earliest instant of an occurrence, and the DTSTART of RRULEs, without its fraction of a second. Without it, RRULEs begin at 1970-01-01T00:00:00 in the time zone.
+	Start Instant `json:"start,omitempty,omitzero"`
+
+	// TimeZone Of the IANA database, such as Europe/Berlin; by default UTC.
+	TimeZone string `json:"timeZone,omitempty,omitzero"`
+}
 
 // PurgeMatchingRequest A timer must match all given filters.
 type PurgeMatchingRequest struct {
@@ -1321,6 +1550,275 @@ type RunTimerRequest struct {
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 	TimerID   TimerID       `json:"timerId,omitempty,omitzero"`
 }
+
+// Schedule defines model for Schedule.
+type Schedule struct {
+	// CatchUp For occurrences that an outage delayed by more than 10 s: `all` (default) creates those of the `catchUpWindow`, `last` only
+	// the last one, `none` none of them.
+	CatchUp ScheduleCatchUp `json:"catchUp"`
+
+	// CatchUpWindow "10s" to "8760h", by default "1m"; only with catchUp all.
+	CatchUpWindow string `json:"catchUpWindow,omitempty,omitzero"`
+
+	// Count How many occurrences the schedule creates in all, from its creation on. By default there is no limit.
+	Count int `json:"count,omitempty,omitzero"`
+
+	// Created How many occurrences the schedule has created, without triggers and backfills.
+	Created int `json:"created"`
+
+	// CreatedAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
+	//
+	// Example: 2030-01-31T09:00:00.000Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// End The first instant after all occurrences.
+	End Instant `json:"end,omitempty,omitzero"`
+
+	// Exclude Occurrences on these dates, in the time zone, are left out.
+	Exclude []ScheduleExclusion `json:"exclude,omitempty,omitzero"`
+
+	// Gap For local times that a change of the clocks skips: `next` (default) moves the occurrence to the first instant after the
+	// gap, `skip` leaves it out.
+	Gap ScheduleGap `json:"gap"`
+
+	// ID 1 to 200 bytes of UTF-8 without control characters.
+	//
+	// Example: daily-report
+	ID ScheduleID `json:"id"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+
+	// NextAt The instant of the next occurrence, without its window; absent if the schedule has ended.
+	NextAt Instant `json:"nextAt,omitempty,omitzero"`
+
+	// Overlap If an earlier occurrence is not finished: `allow` (default) creates the next one, `skip` leaves it out, `queue` creates
+	// it when the earlier one is finished (one waits, the others are left out), `cancelOther` deletes the earlier one.
+	Overlap ScheduleOverlap `json:"overlap"`
+
+	// Pause Who paused the timer, when and why. Present if the timer is paused.
+	Pause TimerPause `json:"pause,omitempty,omitzero"`
+
+	// PauseOnDead Pauses the schedule when so many occurrences in a row are dead. They are counted when the next one is due, so the dead
+	// retention of the namespace must be longer than the time between two occurrences.
+	PauseOnDead int `json:"pauseOnDead,omitempty,omitzero"`
+
+	// Recent The ids of the newest occurrences, at most 16, oldest first. With policies that read them, only unfinished ones.
+	Recent []TimerID `json:"recent,omitempty,omitzero"`
+
+	// Repeated For local times that a change of the clocks repeats, `first` (default) or `both` of the two instants.
+	Repeated ScheduleRepeated `json:"repeated"`
+
+	// Specs The sources of occurrences. An instant of several of them is one occurrence.
+	Specs []ScheduleSpec `json:"specs"`
+
+	// Start The earliest instant of an occurrence, and the DTSTART of RRULEs, without its fraction of a second. Without it, RRULEs begin at 1970-01-01T00:00:00 in the time zone.
+	Start Instant `json:"start,omitempty,omitzero"`
+
+	// Status `active`; `paused` by a client or by pauseOnDead; `parked`: its handling was started several times without a result; `ended`:
+	// there are no more occurrences.
+	Status ScheduleStatus `json:"status"`
+
+	// TimeZone Of the IANA database, such as Europe/Berlin; by default UTC.
+	TimeZone string `json:"timeZone"`
+
+	// Timer The template of the occurrences: the fields of a timer, without namespace, id, executeAt, executeIn, expiresAt and
+	// onConflict. The `window` spreads each occurrence, always the same for a schedule and an instant.
+	Timer CreateTimerRequest `json:"timer"`
+
+	// UpdatedAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
+	//
+	// Example: 2030-01-31T09:00:00.000Z
+	UpdatedAt Instant `json:"updatedAt"`
+
+	// Version Counts the definitions, from 1.
+	Version int `json:"version"`
+}
+
+// ScheduleBackfill defines model for ScheduleBackfill.
+type ScheduleBackfill struct {
+	Created int `json:"created"`
+
+	// Kept How many occurrences existed.
+	Kept int `json:"kept"`
+
+	// NextFrom The `from` of the next request; absent if the range is complete.
+	NextFrom Instant `json:"nextFrom,omitempty,omitzero"`
+}
+
+// ScheduleCatchUp defines model for ScheduleCatchUp.
+type ScheduleCatchUp string
+
+// ScheduleDecision defines model for ScheduleDecision.
+type ScheduleDecision struct {
+	// At The instant that was due.
+	At Instant `json:"at"`
+
+	// DecidedAt RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
+	//
+	// Example: 2030-01-31T09:00:00.000Z
+	DecidedAt Instant `json:"decidedAt"`
+
+	// Decision `created`: the occurrence was created. `skipped`: `reason` says why not. `paused`: the schedule was paused because of pauseOnDead. `moved` and `ended`: the answer to an occurrence
+	// moved the next one, or ended the schedule.
+	Decision ScheduleDecisionDecision `json:"decision"`
+
+	// NextAt The next instant; absent if there is none.
+	NextAt Instant `json:"nextAt,omitempty,omitzero"`
+	Reason string  `json:"reason,omitempty,omitzero"`
+
+	// TimerID 1 to 255 bytes of UTF-8 without control characters; unique in its namespace.
+	//
+	// Example: order-1842
+	TimerID TimerID `json:"timerId,omitempty,omitzero"`
+}
+
+// ScheduleDecisionDecision `created`: the occurrence was created. `skipped`: `reason` says why not. `paused`: the schedule was paused because of pauseOnDead. `moved` and `ended`: the answer to an occurrence
+// moved the next one, or ended the schedule.
+type ScheduleDecisionDecision string
+
+// ScheduleExclusion Either `from`, with or without `until`, or `rrule`.
+type ScheduleExclusion struct {
+	// From The first date.
+	//
+	// Example: 2030-12-24
+	From string `json:"from,omitempty,omitzero"`
+
+	// Rrule The dates on which an RRULE of RFC 5545 has an occurrence.
+	//
+	// Example: FREQ=YEARLY;BYMONTH=1;BYMONTHDAY=1
+	Rrule string `json:"rrule,omitempty,omitzero"`
+
+	// Until The last date; by default `from`.
+	//
+	// Example: 2030-12-26
+	Until string `json:"until,omitempty,omitzero"`
+}
+
+// ScheduleGap defines model for ScheduleGap.
+type ScheduleGap string
+
+// ScheduleHistory defines model for ScheduleHistory.
+type ScheduleHistory struct {
+	Decisions []ScheduleDecision `json:"decisions"`
+
+	// ID 1 to 200 bytes of UTF-8 without control characters.
+	//
+	// Example: daily-report
+	ID ScheduleID `json:"id"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+}
+
+// ScheduleHistoryRequest defines model for ScheduleHistoryRequest.
+type ScheduleHistoryRequest struct {
+	// ID 1 to 200 bytes of UTF-8 without control characters.
+	//
+	// Example: daily-report
+	ID ScheduleID `json:"id"`
+
+	// Limit By default 100.
+	Limit int `json:"limit,omitempty,omitzero"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+}
+
+// ScheduleID 1 to 200 bytes of UTF-8 without control characters.
+//
+// Example: daily-report
+type ScheduleID = string
+
+// ScheduleOccurrence defines model for ScheduleOccurrence.
+type ScheduleOccurrence struct {
+	// At RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
+	//
+	// Example: 2030-01-31T09:00:00.000Z
+	At Instant `json:"at"`
+
+	// Local The same in the schedule's time zone.
+	//
+	// Example: 2030-03-31T03:00:00+02:00
+	Local string `json:"local"`
+
+	// Remark `gap`: the local time is skipped, so the occurrence is at the first instant after the gap. `first`, `second`: the local
+	// time exists twice.
+	Remark ScheduleOccurrenceRemark `json:"remark,omitempty,omitzero"`
+
+	// TimerID Of the occurrence; absent without `id`.
+	TimerID TimerID `json:"timerId,omitempty,omitzero"`
+}
+
+// ScheduleOccurrenceRemark `gap`: the local time is skipped, so the occurrence is at the first instant after the gap. `first`, `second`: the local
+// time exists twice.
+type ScheduleOccurrenceRemark string
+
+// ScheduleOverlap defines model for ScheduleOverlap.
+type ScheduleOverlap string
+
+// SchedulePage defines model for SchedulePage.
+type SchedulePage struct {
+	// NextCursor Absent on the last page.
+	NextCursor string     `json:"nextCursor,omitempty,omitzero"`
+	Schedules  []Schedule `json:"schedules"`
+}
+
+// SchedulePending defines model for SchedulePending.
+type SchedulePending string
+
+// SchedulePreview defines model for SchedulePreview.
+type SchedulePreview struct {
+	Occurrences []ScheduleOccurrence `json:"occurrences"`
+	TimeZone    string               `json:"timeZone"`
+
+	// ZoneVersion The version of the time zone database, such as 2026b, or unknown.
+	ZoneVersion string `json:"zoneVersion"`
+}
+
+// ScheduleRepeated defines model for ScheduleRepeated.
+type ScheduleRepeated string
+
+// ScheduleSelection defines model for ScheduleSelection.
+type ScheduleSelection struct {
+	// ID 1 to 200 bytes of UTF-8 without control characters.
+	//
+	// Example: daily-report
+	ID ScheduleID `json:"id"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+}
+
+// ScheduleSpec Exactly one of `cron`, `rrule`, `dates` and `every`.
+type ScheduleSpec struct {
+	// Anchor An instant of the interval; by default 1970-01-01T00:00:00Z. Only with `every`.
+	Anchor Instant `json:"anchor,omitempty,omitzero"`
+
+	// Cron 5 fields (minute, hour, day of month, month, day of week), 6 with seconds first, or @hourly, @daily, @weekly, @monthly,
+	// @yearly. Names, ranges, steps, L, W and # are accepted.
+	//
+	//
+	// Example: 0 8 * * MON-FRI
+	Cron string `json:"cron,omitempty,omitzero"`
+
+	// Dates Local times.
+	Dates []string `json:"dates,omitempty,omitzero"`
+
+	// Every An interval between instants, at least "1s".
+	//
+	// Example: 15m
+	Every string `json:"every,omitempty,omitzero"`
+
+	// Rrule RFC 5545. It begins at the `start` of the schedule.
+	//
+	// Example: FREQ=MONTHLY;BYDAY=-1FR
+	Rrule string `json:"rrule,omitempty,omitzero"`
+}
+
+// ScheduleStatus `active`; `paused` by a client or by pauseOnDead; `parked`: its handling was started several times without a result; `ended`:
+// there are no more occurrences.
+type ScheduleStatus string
 
 // SecretsInput One command. `set` replaces all secrets by one. `rotate` adds a new secret; the present one continues to
 // sign as well for `overlap`, or until it is removed. `remove` removes one secret. A null field
@@ -1664,6 +2162,68 @@ type UpdateNamespaceRequest struct {
 	Settings NamespaceSettingsInput `json:"settings"`
 }
 
+// UpdateScheduleRequest An absent field is kept; null restores its default.
+type UpdateScheduleRequest struct {
+	// CatchUp For occurrences that an outage delayed by more than 10 s: `all` (default) creates those of the `catchUpWindow`, `last` only
+	// the last one, `none` none of them.
+	CatchUp Change[string] `json:"catchUp,omitempty,omitzero"`
+
+	// CatchUpWindow "10s" to "8760h", by default "1m"; only with catchUp all.
+	CatchUpWindow Change[string] `json:"catchUpWindow,omitempty,omitzero"`
+
+	// Count How many occurrences the schedule creates in all, from its creation on. By default there is no limit.
+	Count Change[int] `json:"count,omitempty,omitzero"`
+
+	// End The first instant after all occurrences.
+	End Change[Instant] `json:"end,omitempty,omitzero"`
+
+	// Exclude Occurrences on these dates, in the time zone, are left out.
+	Exclude Change[[]ScheduleExclusion] `json:"exclude,omitempty,omitzero"`
+
+	// Gap For local times that a change of the clocks skips: `next` (default) moves the occurrence to the first instant after the
+	// gap, `skip` leaves it out.
+	Gap Change[string] `json:"gap,omitempty,omitzero"`
+
+	// ID 1 to 200 bytes of UTF-8 without control characters.
+	//
+	// Example: daily-report
+	ID ScheduleID `json:"id"`
+
+	// IfVersion Only if the schedule still has this version; otherwise 409.
+	IfVersion int `json:"ifVersion,omitempty,omitzero"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+
+	// Overlap If an earlier occurrence is not finished: `allow` (default) creates the next one, `skip` leaves it out, `queue` creates
+	// it when the earlier one is finished (one waits, the others are left out), `cancelOther` deletes the earlier one.
+	Overlap Change[string] `json:"overlap,omitempty,omitzero"`
+
+	// PauseOnDead Pauses the schedule when so many occurrences in a row are dead. They are counted when the next one is due, so the dead
+	// retention of the namespace must be longer than the time between two occurrences.
+	PauseOnDead Change[int] `json:"pauseOnDead,omitempty,omitzero"`
+
+	// Pending What happens to the last 16 occurrences that the schedule itself has created, if they are not finished. `keep` (default) or
+	// `delete`.
+	Pending SchedulePending `json:"pending,omitempty,omitzero"`
+
+	// Repeated For local times that a change of the clocks repeats, `first` (default) or `both` of the two instants.
+	Repeated Change[string] `json:"repeated,omitempty,omitzero"`
+
+	// Specs The sources of occurrences. An instant of several of them is one occurrence. null is not accepted.
+	Specs []ScheduleSpec `json:"specs,omitempty,omitzero"`
+
+	// Start The earliest instant of an occurrence, and the DTSTART of RRULEs, without its fraction of a second. Without it, RRULEs begin at 1970-01-01T00:00:00 in the time zone.
+	Start Change[Instant] `json:"start,omitempty,omitzero"`
+
+	// TimeZone Of the IANA database, such as Europe/Berlin; by default UTC.
+	TimeZone Change[string] `json:"timeZone,omitempty,omitzero"`
+
+	// Timer The template of the occurrences: the fields of a timer, without namespace, id, executeAt, executeIn, expiresAt and
+	// onConflict. The `window` spreads each occurrence, always the same for a schedule and an instant. Replaces the present one.
+	Timer CreateTimerRequest `json:"timer,omitempty,omitzero"`
+}
+
 // UpdateTimerRequest One of `id` and `timerId` is required; `executeAt` and `executeIn` exclude each other and
 // cannot be null.
 type UpdateTimerRequest struct {
@@ -1782,6 +2342,12 @@ type RetryConflict = Error
 // RunConflict defines model for RunConflict.
 type RunConflict = Error
 
+// ScheduleExists defines model for ScheduleExists.
+type ScheduleExists = Error
+
+// ScheduleVersionConflict defines model for ScheduleVersionConflict.
+type ScheduleVersionConflict = Error
+
 // TimerExists defines model for TimerExists.
 type TimerExists = Error
 
@@ -1823,6 +2389,39 @@ type ListNamespacesJSONRequestBody = ListNamespacesRequest
 
 // UpdateNamespaceJSONRequestBody defines body for UpdateNamespace for application/json ContentType.
 type UpdateNamespaceJSONRequestBody = UpdateNamespaceRequest
+
+// BackfillScheduleJSONRequestBody defines body for BackfillSchedule for application/json ContentType.
+type BackfillScheduleJSONRequestBody = BackfillScheduleRequest
+
+// CreateScheduleJSONRequestBody defines body for CreateSchedule for application/json ContentType.
+type CreateScheduleJSONRequestBody = CreateScheduleRequest
+
+// DeleteScheduleJSONRequestBody defines body for DeleteSchedule for application/json ContentType.
+type DeleteScheduleJSONRequestBody = DeleteScheduleRequest
+
+// GetScheduleJSONRequestBody defines body for GetSchedule for application/json ContentType.
+type GetScheduleJSONRequestBody = ScheduleSelection
+
+// GetScheduleHistoryJSONRequestBody defines body for GetScheduleHistory for application/json ContentType.
+type GetScheduleHistoryJSONRequestBody = ScheduleHistoryRequest
+
+// ListSchedulesJSONRequestBody defines body for ListSchedules for application/json ContentType.
+type ListSchedulesJSONRequestBody = ListSchedulesRequest
+
+// PauseScheduleJSONRequestBody defines body for PauseSchedule for application/json ContentType.
+type PauseScheduleJSONRequestBody = PauseScheduleRequest
+
+// PreviewScheduleJSONRequestBody defines body for PreviewSchedule for application/json ContentType.
+type PreviewScheduleJSONRequestBody = PreviewScheduleRequest
+
+// ResumeScheduleJSONRequestBody defines body for ResumeSchedule for application/json ContentType.
+type ResumeScheduleJSONRequestBody = ScheduleSelection
+
+// TriggerScheduleJSONRequestBody defines body for TriggerSchedule for application/json ContentType.
+type TriggerScheduleJSONRequestBody = ScheduleSelection
+
+// UpdateScheduleJSONRequestBody defines body for UpdateSchedule for application/json ContentType.
+type UpdateScheduleJSONRequestBody = UpdateScheduleRequest
 
 // ListShardsJSONRequestBody defines body for ListShards for application/json ContentType.
 type ListShardsJSONRequestBody = ListShardsRequest
@@ -1919,6 +2518,39 @@ type ServerInterface interface {
 	// UpdateNamespace Change a namespace's settings
 	// (POST /api/v1/namespaces/update)
 	UpdateNamespace(w http.ResponseWriter, r *http.Request)
+	// BackfillSchedule Create the occurrences of a past time range
+	// (POST /api/v1/schedules/backfill)
+	BackfillSchedule(w http.ResponseWriter, r *http.Request)
+	// CreateSchedule Create a schedule, or replace the one with its id
+	// (POST /api/v1/schedules/create)
+	CreateSchedule(w http.ResponseWriter, r *http.Request)
+	// DeleteSchedule Delete a schedule
+	// (POST /api/v1/schedules/delete)
+	DeleteSchedule(w http.ResponseWriter, r *http.Request)
+	// GetSchedule Get a schedule
+	// (POST /api/v1/schedules/get)
+	GetSchedule(w http.ResponseWriter, r *http.Request)
+	// GetScheduleHistory What a schedule has decided
+	// (POST /api/v1/schedules/history)
+	GetScheduleHistory(w http.ResponseWriter, r *http.Request)
+	// ListSchedules List the schedules of a namespace
+	// (POST /api/v1/schedules/list)
+	ListSchedules(w http.ResponseWriter, r *http.Request)
+	// PauseSchedule Pause a schedule
+	// (POST /api/v1/schedules/pause)
+	PauseSchedule(w http.ResponseWriter, r *http.Request)
+	// PreviewSchedule Compute the next occurrences
+	// (POST /api/v1/schedules/preview)
+	PreviewSchedule(w http.ResponseWriter, r *http.Request)
+	// ResumeSchedule Resume a paused schedule
+	// (POST /api/v1/schedules/resume)
+	ResumeSchedule(w http.ResponseWriter, r *http.Request)
+	// TriggerSchedule Create an occurrence now
+	// (POST /api/v1/schedules/trigger)
+	TriggerSchedule(w http.ResponseWriter, r *http.Request)
+	// UpdateSchedule Change a schedule
+	// (POST /api/v1/schedules/update)
+	UpdateSchedule(w http.ResponseWriter, r *http.Request)
 	// ListShards List the owners and the progress of a namespace's shards
 	// (POST /api/v1/shards/list)
 	ListShards(w http.ResponseWriter, r *http.Request)
@@ -2133,6 +2765,160 @@ func (siw *ServerInterfaceWrapper) UpdateNamespace(w http.ResponseWriter, r *htt
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.UpdateNamespace(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// BackfillSchedule operation middleware
+func (siw *ServerInterfaceWrapper) BackfillSchedule(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.BackfillSchedule(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateSchedule operation middleware
+func (siw *ServerInterfaceWrapper) CreateSchedule(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateSchedule(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteSchedule operation middleware
+func (siw *ServerInterfaceWrapper) DeleteSchedule(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteSchedule(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetSchedule operation middleware
+func (siw *ServerInterfaceWrapper) GetSchedule(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetSchedule(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetScheduleHistory operation middleware
+func (siw *ServerInterfaceWrapper) GetScheduleHistory(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetScheduleHistory(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListSchedules operation middleware
+func (siw *ServerInterfaceWrapper) ListSchedules(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListSchedules(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// PauseSchedule operation middleware
+func (siw *ServerInterfaceWrapper) PauseSchedule(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PauseSchedule(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// PreviewSchedule operation middleware
+func (siw *ServerInterfaceWrapper) PreviewSchedule(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PreviewSchedule(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ResumeSchedule operation middleware
+func (siw *ServerInterfaceWrapper) ResumeSchedule(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ResumeSchedule(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// TriggerSchedule operation middleware
+func (siw *ServerInterfaceWrapper) TriggerSchedule(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.TriggerSchedule(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// UpdateSchedule operation middleware
+func (siw *ServerInterfaceWrapper) UpdateSchedule(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.UpdateSchedule(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2608,6 +3394,17 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/namespaces/get", wrapper.GetNamespace)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/namespaces/list", wrapper.ListNamespaces)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/namespaces/update", wrapper.UpdateNamespace)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/backfill", wrapper.BackfillSchedule)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/create", wrapper.CreateSchedule)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/delete", wrapper.DeleteSchedule)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/get", wrapper.GetSchedule)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/history", wrapper.GetScheduleHistory)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/list", wrapper.ListSchedules)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/pause", wrapper.PauseSchedule)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/preview", wrapper.PreviewSchedule)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/resume", wrapper.ResumeSchedule)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/trigger", wrapper.TriggerSchedule)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/update", wrapper.UpdateSchedule)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/shards/list", wrapper.ListShards)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/batch-create", wrapper.BatchCreateTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/batch-delete", wrapper.BatchDeleteTimers)

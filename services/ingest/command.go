@@ -31,7 +31,7 @@ type command struct {
 	patch        timer.Patch      // update
 	unlessPaused bool             // update
 	pause        *store.Pause     // pause: who and why
-	resume       *store.Resume    // resume: the new time of a timer whose time has passed, and whether it expires then
+	resume       *store.Resume    // resume of a timer whose time has passed: its new time, and whether it expires undelivered
 	ifGeneration timer.Generation // all except create; 0: any
 }
 
@@ -73,10 +73,10 @@ func (o *origin) requireCertain() error {
 	return nil
 }
 
-// prepare reads a command's body and adds the defaults of the namespace. The client's answer to an error is that of refuse(err). A
-// status of 500 or more (the store is unavailable, the clock is uncertain) means that the same command may succeed later; other
-// errors are final. The caller has checked the verb. If prepare fails after it has decoded the body, the command still has the
-// name of the namespace and the timer id.
+// prepare reads a command's body and adds the defaults of the namespace. The answer that the client gets for an error is that of
+// refuse(err). A status of 500 or more (the store is unavailable, the clock is uncertain) means that the same command may succeed
+// later; other errors are final. The caller has checked the verb. If prepare fails after it has decoded the body, the command
+// still has the name of the namespace and the timer id.
 func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, from origin) (command, error) {
 	c := command{verb: verb}
 	if len(body) > s.cfg.BodyLimit {
@@ -245,15 +245,32 @@ func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete, from orig
 // resolveTimer checks the right to write, reads the namespace from the directory, and sets the command's namespace, timer id and
 // ref. All commands except deletes get an error if the namespace is being deleted.
 func (s *Service) resolveTimer(ctx context.Context, c *command, selection decode.Selection, from origin) error {
-	c.space, c.id = selection.Namespace, selection.ID
-	ns, err := s.lookup(ctx, from, access.Write, selection.Namespace)
+	err := s.resolve(ctx, c, selection.Namespace, selection.ID, from)
+	if err == nil && c.verb != event.VerbCreate { // prepareCreate refuses the id with another error
+		err = requireTimer(selection.Namespace, selection.ID)
+	}
+	return err
+}
+
+// requireTimer returns an error if the id is that of the row of a schedule, which is not a timer for clients.
+func requireTimer(space, id string) error {
+	if strings.HasPrefix(id, shard.ScheduleIDPrefix) {
+		return timerNotFound(space, id)
+	}
+	return nil
+}
+
+// resolve is resolveTimer for the row of a timer or a schedule.
+func (s *Service) resolve(ctx context.Context, c *command, space, id string, from origin) error {
+	c.space, c.id = space, id
+	ns, err := s.lookup(ctx, from, access.Write, space)
 	if err == nil && c.verb != event.VerbDelete {
 		ns, err = s.requireOpen(ctx, ns)
 	}
 	if err != nil {
 		return err
 	}
-	c.namespace, c.ref = ns, refOf(ns, selection.ID)
+	c.namespace, c.ref = ns, refOf(ns, id)
 	return nil
 }
 

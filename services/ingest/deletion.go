@@ -82,7 +82,7 @@ func (h *handler) countTimers(ctx context.Context, from origin, ns store.Namespa
 	for _, status := range []timer.Status{timer.StatusDead, timer.StatusDone} {
 		q := store.ListQuery{Namespace: ns, Status: status, Limit: 1000, WithoutPayloads: true}
 		for finished < deletionCount {
-			page, err := h.page(ctx, from.received, &q)
+			page, err := h.rows(ctx, from.received, &q)
 			if err != nil {
 				return 0, 0, err
 			}
@@ -117,11 +117,11 @@ func (h *handler) markDeleting(ctx context.Context, from origin, ns store.Namesp
 	return ns, nil
 }
 
-// deletePage deletes one page each of pending, dead and done timers. It returns how many it found. A timer
+// deletePage deletes one page each of pending, dead and done timers, schedules included. It returns how many it found. A timer
 // that ends in the meantime is found by the later lists.
 func (h *handler) deletePage(ctx context.Context, from origin, ns store.Namespace, result *api.NamespaceDeletion) (int, error) {
 	m := decode.Matching{List: decode.List{Query: store.ListQuery{Namespace: ns, Limit: deletionPage, WithoutPayloads: true}}}
-	page, err := h.page(ctx, from.received, &m.Query)
+	page, err := h.rows(ctx, from.received, &m.Query)
 	if err != nil {
 		return 0, err
 	}
@@ -138,7 +138,7 @@ func (h *handler) deletePage(ctx context.Context, from origin, ns store.Namespac
 	}
 	var failed failures
 	for _, status := range []timer.Status{timer.StatusDead, timer.StatusDone} {
-		page, err := h.page(ctx, from.received, &store.ListQuery{
+		page, err := h.rows(ctx, from.received, &store.ListQuery{
 			Namespace: ns, Status: status, Limit: deletionPage, WithoutPayloads: true,
 		})
 		if err != nil {

@@ -15,6 +15,8 @@ type outcome struct {
 	// inTime promises that the delivery of the replaced, changed or deleted state never follows, or that there was
 	// none.
 	inTime bool
+	// prior is the state before the write; nil if there was none.
+	prior *timer.Timer
 }
 
 // interpret converts the store's answer to the result of the command. after was read after the commit: only then is it
@@ -35,7 +37,7 @@ func (s *Service) interpret(c *command, w *store.Written, after timer.Millis) (o
 	default:
 		return outcome{}, err
 	}
-	o := outcome{timer: w.Timer, inTime: w.Prior == nil || s.notStarted(after, w.Prior)}
+	o := outcome{timer: w.Timer, prior: w.Prior, inTime: w.Prior == nil || s.notStarted(after, w.Prior)}
 	if c.verb == event.VerbPause {
 		o.inTime = s.notStarted(after, &w.Timer) // also if it was paused before
 	}

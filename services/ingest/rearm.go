@@ -30,6 +30,9 @@ func (h *handler) RetryTimer(w http.ResponseWriter, r *http.Request) {
 		if err == nil {
 			ns, err = h.requireOpen(ctx, ns)
 		}
+		if err == nil {
+			err = requireTimer(ns.Name, b.ID)
+		}
 		if err != nil {
 			return answer{}, err
 		}

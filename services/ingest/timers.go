@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/timerbus/timerbus/internal/access"
@@ -117,6 +118,9 @@ func (h *handler) GetTimer(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Service) get(ctx context.Context, ns *store.Namespace, id string, now timer.Millis) (timer.Timer, error) {
+	if err := requireTimer(ns.Name, id); err != nil {
+		return timer.Timer{}, err
+	}
 	t, err := s.cfg.Store.Get(ctx, now, refOf(ns, id))
 	if errors.Is(err, store.ErrNotFound) {
 		return t, timerNotFound(ns.Name, id)
@@ -147,7 +151,15 @@ func (h *handler) ListTimers(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
+// page returns one page of timers, without schedules.
 func (s *Service) page(ctx context.Context, now timer.Millis, q *store.ListQuery) (store.Page, error) {
+	page, err := s.rows(ctx, now, q)
+	page.Timers = slices.DeleteFunc(page.Timers, func(t timer.Timer) bool { return t.Schedule != "" })
+	return page, err
+}
+
+// rows returns one page of timers and schedules.
+func (s *Service) rows(ctx context.Context, now timer.Millis, q *store.ListQuery) (store.Page, error) {
 	page, err := s.cfg.Store.List(ctx, now, *q)
 	if errors.Is(err, store.ErrInvalid) {
 		// Only the store can check the cursor, and whether it supports a filter.
@@ -169,6 +181,9 @@ func (h *handler) GetTimerHistory(w http.ResponseWriter, r *http.Request) {
 		}
 		ns, err := h.lookup(ctx, from, access.Read, q.Namespace)
 		if err != nil {
+			return answer{}, err
+		}
+		if err := requireTimer(ns.Name, q.ID); err != nil {
 			return answer{}, err
 		}
 		entries, err := h.cfg.Store.History(ctx, from.received, refOf(ns, q.ID), q.Limit)
