@@ -46,3 +46,22 @@ func one(c *cobra.Command, flags ...string) error {
 	}
 	return usagef("%s needs --%s", c.Name(), strings.Join(flags, " or --"))
 }
+
+// takesID makes a command take one id: ID as an argument, or by --id.
+func takesID(c *cobra.Command, id *string, what string) *cobra.Command {
+	c.Flags().StringVar(id, "id", "", "the "+what+"'s id, instead of the argument (an id may begin with a hyphen)")
+	c.Args = func(c *cobra.Command, args []string) error {
+		if !c.Flags().Changed("id") {
+			return exactly("ID")(c, args)
+		}
+		return exactly()(c, args)
+	}
+	begin := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			*id = args[0]
+		}
+		return begin(c, args)
+	}
+	return c
+}

@@ -29,12 +29,12 @@ func completeWith(c *cobra.Command, flag string, words ...string) {
 	}
 }
 
-// completeNamespaces offers the service's namespaces for a flag.
-func (r *remote) completeNamespaces(c *cobra.Command, flag string) {
+// completeNamespaces offers the service's namespaces for --namespace.
+func (r *remote) completeNamespaces(c *cobra.Command) {
 	offer := func(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 		return r.offerNamespaces(c, nil, word)
 	}
-	if err := c.RegisterFlagCompletionFunc(flag, offer); err != nil {
+	if err := c.RegisterFlagCompletionFunc("namespace", offer); err != nil {
 		panic(err) // as above
 	}
 }
@@ -66,6 +66,26 @@ func (t *timerCommands) offerIDs(c *cobra.Command, args []string, _ string) ([]s
 			ids[i] = page.Timers[i].ID
 		}
 		return ids, err
+	})
+}
+
+// offerIDs offers the ids of schedules of the namespace.
+func (s *scheduleCommands) offerIDs(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return s.offer(c, func(ctx context.Context, api *client.Client) ([]string, error) {
+		var ids []string
+		// A page may be empty although others follow.
+		for one, err := range api.AllSchedules(ctx, client.ListSchedulesRequest{Namespace: s.namespace, Limit: completedIDs}) {
+			if err != nil {
+				return nil, err
+			}
+			if ids = append(ids, one.ID); len(ids) == completedIDs {
+				break
+			}
+		}
+		return ids, nil
 	})
 }
 

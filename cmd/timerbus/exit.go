@@ -34,10 +34,10 @@ var exits = []struct {
 	{exitOK, "done", "the command succeeded"},
 	{exitFailure, "failed", "any other error; after `OUTCOME_UNKNOWN` a change may have been applied"},
 	{exitUsage, "usage", "the command line or a setting is not acceptable; nothing was tried"},
-	{exitNotFound, "not found", "there is no such timer or namespace"},
+	{exitNotFound, "not found", "there is no such timer, schedule or namespace"},
 	{
 		exitConflict, "conflict",
-		"the timer or namespace exists, or has another generation or version than `--if-generation` or `--if-version`",
+		"the timer, schedule or namespace exists, or has another generation or version than `--if-generation` or `--if-version`",
 	},
 	{exitRefused, "refused", "the service refuses the request: its input, or a missing or wrong token"},
 	{exitUnreachable, "unreachable", "the service, bus or database does not answer, or takes no requests now"},
@@ -126,8 +126,10 @@ func (p *problem) answered(e *client.Error) {
 	switch e.Status {
 	case http.StatusNotFound:
 		p.ExitCode = exitRefused
-		if e.Code == client.CodeTimerNotFound || e.Code == client.CodeNamespaceNotFound {
+		switch e.Code {
+		case client.CodeTimerNotFound, client.CodeScheduleNotFound, client.CodeNamespaceNotFound:
 			p.ExitCode = exitNotFound
+		default: // there is no such path: the service is of another release
 		}
 	case http.StatusConflict:
 		p.ExitCode = exitConflict

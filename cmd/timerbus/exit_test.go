@@ -31,10 +31,12 @@ func TestExitCodesTellErrorsApart(t *testing.T) {
 	}{
 		{404, "TIMER_NOT_FOUND", "not found"},
 		{404, "NAMESPACE_NOT_FOUND", "not found"},
+		{404, "SCHEDULE_NOT_FOUND", "not found"},
 		{404, "NOT_FOUND", "refused"}, // there is no such path: the service is of another release
 		{409, "TIMER_EXISTS", "conflict"},
 		{409, "GENERATION_CONFLICT", "conflict"},
 		{409, "NAMESPACE_EXISTS", "conflict"},
+		{409, "SCHEDULE_EXISTS", "conflict"},
 		{409, "NAMESPACE_DELETING", "conflict"},
 		{400, "INVALID_INPUT", "refused"},
 		{401, "UNAUTHORIZED", "refused"},
@@ -56,7 +58,7 @@ func TestExitCodesTellErrorsApart(t *testing.T) {
 				body = fmt.Sprintf(`{"error":%q,"message":"it is so","details":{"timerId":"a"},"timestamp":"2030-01-31T09:00:00.000Z"}`, c.code)
 			}
 			url := refusing(t, c.status, body)
-			for _, command := range []string{"timer get a", "timer delete a", "namespace get n", "shard list"} {
+			for _, command := range []string{"timer get a", "timer delete a", "namespace get n", "shard list", "schedule get a"} {
 				code, line := failed(t, append(strings.Fields(command), "--url", url)...)
 				wantCode(t, c.want, code)
 				if c.code != "" && !strings.HasSuffix(line, fmt.Sprintf(": it is so (%s)\n", c.code)) {

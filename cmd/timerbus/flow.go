@@ -23,7 +23,7 @@ func (p *program) flowCommand() *cobra.Command {
 	c := group("flow", "Show the flows of a namespace", f.list())
 	f.remote.flags(c)
 	c.PersistentFlags().StringVarP(&f.namespace, "namespace", "n", "default", "namespace")
-	f.completeNamespaces(c, "namespace")
+	f.completeNamespaces(c)
 	return c
 }
 

@@ -25,6 +25,12 @@ func (f *retryFlags) add(c *cobra.Command) {
 
 // input returns the given fields; given is false if there are none.
 func (f *retryFlags) input(c *cobra.Command) (input client.RetryPolicyInput, given bool) {
+	given = f.apply(c, &input)
+	return input, given
+}
+
+// apply sets the given fields; given is false if there are none.
+func (f *retryFlags) apply(c *cobra.Command, input *client.RetryPolicyInput) (given bool) {
 	set := func(flag string, to func()) {
 		if c.Flags().Changed(flag) {
 			to()
@@ -36,5 +42,5 @@ func (f *retryFlags) input(c *cobra.Command) (input client.RetryPolicyInput, giv
 	set("initial-interval", func() { input.InitialInterval = client.Set(f.initial.String()) })
 	set("backoff-multiplier", func() { input.BackoffMultiplier = client.Set(f.multiplier) })
 	set("max-interval", func() { input.MaxInterval = client.Set(f.maxAmount.String()) })
-	return input, given
+	return given
 }

@@ -24,7 +24,7 @@ func (p *program) shardCommand() *cobra.Command {
 	c := group("shard", "Show the owners and the progress of shards", s.list())
 	s.remote.flags(c)
 	c.PersistentFlags().StringVarP(&s.namespace, "namespace", "n", "default", "namespace")
-	s.completeNamespaces(c, "namespace")
+	s.completeNamespaces(c)
 	return c
 }
 

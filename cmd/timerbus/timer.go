@@ -23,21 +23,7 @@ type timerCommands struct {
 // identified makes a command take one timer: ID as an argument, or by --id.
 func (t *timerCommands) identified(c *cobra.Command) *cobra.Command {
 	c.ValidArgsFunction = t.offerIDs
-	c.Flags().StringVar(&t.id, "id", "", "the timer's id, instead of the argument (an id may begin with a hyphen)")
-	c.Args = func(c *cobra.Command, args []string) error {
-		if !c.Flags().Changed("id") {
-			return exactly("ID")(c, args)
-		}
-		return exactly()(c, args)
-	}
-	begin := c.RunE
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			t.id = args[0]
-		}
-		return begin(c, args)
-	}
-	return c
+	return takesID(c, &t.id, "timer")
 }
 
 // orMatching makes a command take one timer, or with --matching all timers that a filter selects.
@@ -81,7 +67,7 @@ func (p *program) timerCommand() *cobra.Command {
 		t.batchCreate(), t.batchDelete(), t.reschedule(), t.purge())
 	t.remote.flags(c)
 	c.PersistentFlags().StringVarP(&t.namespace, "namespace", "n", "default", "namespace")
-	t.completeNamespaces(c, "namespace")
+	t.completeNamespaces(c)
 	return c
 }
 

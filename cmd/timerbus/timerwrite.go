@@ -13,21 +13,30 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// timerFlags are the fields of a timer.
+// timerFlags are the fields of a timer, or of the template of a schedule.
 type timerFlags struct {
-	at, in, callback, payload, deliver, correlationID string
-	timeout                                           time.Duration
-	retry                                             retryFlags
-	headers                                           []string
-	topic, key                                        string
-	request                                           requestFlags
-	window, expireAfter                               time.Duration
-	flowKey, expireAt, onDone, onDead                 string
+	at, in, expireAt string // of a timer only
+
+	callback, payload, deliver, correlationID string
+	timeout                                   time.Duration
+	retry                                     retryFlags
+	headers                                   []string
+	topic, key                                string
+	request                                   requestFlags
+	window, expireAfter                       time.Duration
+	flowKey, onDone, onDead                   string
 }
 
+// add adds the flags of a timer.
 func (f *timerFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.at, "at", "", "when to fire, such as 2030-01-31T09:00:00Z")
 	c.Flags().StringVar(&f.in, "in", "", "when to fire, from now, such as 15m")
+	c.Flags().StringVar(&f.expireAt, "expire-at", "", "like --expire-after, but a time, such as 2030-01-31T10:00:00Z")
+	f.addTemplate(c, "fire at a time within this window that begins at --at or --in, always the same for an id (at most 7d)")
+}
+
+// addTemplate adds the flags that do not depend on a time.
+func (f *timerFlags) addTemplate(c *cobra.Command, windowUsage string) {
 	c.Flags().StringVar(&f.callback, "callback-url", "", "URL to call")
 	c.Flags().StringVar(&f.payload, "payload", "", "JSON to deliver; @file reads a file, - reads the input")
 	c.Flags().StringVar(&f.deliver, "deliver", "", "callback, event or both (default: callback if there is a URL, else event)")
@@ -37,15 +46,49 @@ func (f *timerFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.topic, "topic", "", "topic of the event, one that the namespace allows (default: the common topic)")
 	c.Flags().StringVar(&f.key, "key", "", "key of the event on that topic (default: namespace/id)")
 	f.request.add(c)
-	durationFlag(c, &f.window, "window", 0,
-		"fire at a time within this window that begins at --at or --in, always the same for an id (at most 7d)")
+	durationFlag(c, &f.window, "window", 0, windowUsage)
 	durationFlag(c, &f.expireAfter, "expire-after", 0, "deliver until this long after the planned time, or not at all, such as 1h")
-	c.Flags().StringVar(&f.expireAt, "expire-at", "", "the same as a time, such as 2030-01-31T10:00:00Z")
 	c.Flags().StringVar(&f.flowKey, "flow-key", "", "flow whose limits apply; a pattern of the namespace's flows must match it")
 	c.Flags().StringVar(&f.onDone, "on-done", "", "URL to call when the timer is done (default: the namespace's)")
 	c.Flags().StringVar(&f.onDead, "on-dead", "", "URL to call when the timer is dead or has expired (default: the namespace's)")
 	f.retry.add(c)
 	completeWith(c, "deliver", "callback", "event", "both")
+}
+
+// apply sets the fields whose flags of addTemplate are given.
+func (f *timerFlags) apply(c *cobra.Command, stdin io.Reader, t *client.CreateTimerRequest) (err error) {
+	for flag, set := range map[string]func(){
+		"callback-url":     func() { t.CallbackURL = f.callback },
+		"deliver":          func() { t.Deliver = client.Deliver(f.deliver) },
+		"correlation-id":   func() { t.CorrelationID = f.correlationID },
+		"callback-timeout": func() { t.CallbackTimeout = f.timeout.String() },
+		"topic":            func() { t.Topic = f.topic },
+		"key":              func() { t.Key = f.key },
+		"window":           func() { t.Window = f.window.String() },
+		"expire-after":     func() { t.ExpireAfter = f.expireAfter.String() },
+		"flow-key":         func() { t.FlowKey = f.flowKey },
+		"on-done":          func() { t.OnDone = f.onDone },
+		"on-dead":          func() { t.OnDead = f.onDead },
+	} {
+		if c.Flags().Changed(flag) {
+			set()
+		}
+	}
+	f.retry.apply(c, &t.RetryPolicy)
+	if c.Flags().Changed("payload") {
+		if t.Payload, err = payloadJSON(f.payload, stdin); err != nil {
+			return err
+		}
+	}
+	if f.request.given(c) {
+		if t.Request, err = f.request.request(c, stdin); err != nil {
+			return err
+		}
+	}
+	if c.Flags().Changed("header") {
+		t.Headers, err = headerMap(f.headers)
+	}
+	return err
 }
 
 // instant parses the time of a flag; the zero Instant if it is empty.
@@ -61,11 +104,11 @@ func instant(flag, text string) (client.Instant, error) {
 }
 
 // payloadJSON reads the value of --payload: the JSON, @FILE for a file, or - for the input.
-func (t *timerCommands) payloadJSON(given string) (json.RawMessage, error) {
+func payloadJSON(given string, stdin io.Reader) (json.RawMessage, error) {
 	if given == "" {
 		return nil, nil
 	}
-	raw, err := readValue(given, t.stdin)
+	raw, err := readValue(given, stdin)
 	if err != nil {
 		return nil, usagef("--payload: %w", err)
 	}
@@ -90,33 +133,15 @@ func (t *timerCommands) create() *cobra.Command {
 				return err
 			}
 			request := client.CreateTimerRequest{
-				Namespace: t.namespace, ID: t.id, ExecuteIn: f.in, CallbackURL: f.callback,
-				Deliver: client.Deliver(f.deliver), CorrelationID: f.correlationID, OnConflict: client.OnConflict(onConflict),
-				Topic: f.topic, Key: f.key, FlowKey: f.flowKey, OnDone: f.onDone, OnDead: f.onDead,
+				Namespace: t.namespace, ID: t.id, ExecuteIn: f.in, OnConflict: client.OnConflict(onConflict),
 			}
 			if request.ExecuteAt, err = instant("--at", f.at); err != nil {
 				return err
 			}
-			if request.Payload, err = t.payloadJSON(f.payload); err != nil {
-				return err
-			}
-			if c.Flags().Changed("callback-timeout") {
-				request.CallbackTimeout = f.timeout.String()
-			}
-			if request.Request, err = f.request.request(c, t.stdin); err != nil {
-				return err
-			}
-			if c.Flags().Changed("window") {
-				request.Window = f.window.String()
-			}
-			if c.Flags().Changed("expire-after") {
-				request.ExpireAfter = f.expireAfter.String()
-			}
 			if request.ExpiresAt, err = instant("--expire-at", f.expireAt); err != nil {
 				return err
 			}
-			request.RetryPolicy, _ = f.retry.input(c)
-			if request.Headers, err = headerMap(f.headers); err != nil {
+			if err := f.apply(c, t.stdin, &request); err != nil {
 				return err
 			}
 			written, err := api.CreateTimer(c.Context(), request)
@@ -156,7 +181,7 @@ func (t *timerCommands) update() *cobra.Command {
 			if request.ExecuteAt, err = instant("--at", f.at); err != nil {
 				return err
 			}
-			if request.Payload, err = t.payloadJSON(f.payload); err != nil {
+			if request.Payload, err = payloadJSON(f.payload, t.stdin); err != nil {
 				return err
 			}
 			if err := f.changes(c, t.stdin, &request); err != nil {

@@ -27,6 +27,8 @@ const (
 	CodeTimerExists        = api.ErrorCodeTimerExists
 	CodeNamespaceExists    = api.ErrorCodeNamespaceExists
 	CodeNamespaceDeleting  = api.ErrorCodeNamespaceDeleting
+	CodeScheduleNotFound   = api.ErrorCodeScheduleNotFound
+	CodeScheduleExists     = api.ErrorCodeScheduleExists
 	CodeKeyExists          = api.ErrorCodeKeyExists
 	CodeKeyNotFound        = api.ErrorCodeKeyNotFound
 	CodeGenerationConflict = api.ErrorCodeGenerationConflict

@@ -139,6 +139,44 @@ type (
 	Headers = api.Headers
 	// Preset is a named number of shards.
 	Preset = api.Preset
+	// Schedule is the definition and the present state of a schedule.
+	Schedule = api.Schedule
+	// ScheduleStatus is the state of a schedule: active, paused, parked or ended.
+	ScheduleStatus = api.ScheduleStatus
+	// ScheduleSpec is one source of occurrences: a cron expression, an RRULE, dates, or an interval.
+	ScheduleSpec = api.ScheduleSpec
+	// ScheduleExclusion leaves out the occurrences on some dates.
+	ScheduleExclusion = api.ScheduleExclusion
+	// CreateScheduleRequest creates a schedule.
+	CreateScheduleRequest = api.CreateScheduleRequest
+	// UpdateScheduleRequest changes the given fields of a schedule.
+	UpdateScheduleRequest = api.UpdateScheduleRequest
+	// DeleteScheduleRequest removes a schedule.
+	DeleteScheduleRequest = api.DeleteScheduleRequest
+	// PauseScheduleRequest pauses a schedule.
+	PauseScheduleRequest = api.PauseScheduleRequest
+	// ScheduleSelection identifies a schedule.
+	ScheduleSelection = api.ScheduleSelection
+	// ListSchedulesRequest selects a page of the schedules of a namespace.
+	ListSchedulesRequest = api.ListSchedulesRequest
+	// SchedulePage is one page of a list of schedules.
+	SchedulePage = api.SchedulePage
+	// BackfillScheduleRequest selects a past time range of a schedule.
+	BackfillScheduleRequest = api.BackfillScheduleRequest
+	// ScheduleBackfill is the result of one BackfillScheduleRequest.
+	ScheduleBackfill = api.ScheduleBackfill
+	// PreviewScheduleRequest has the id of a schedule, or a definition that is not saved.
+	PreviewScheduleRequest = api.PreviewScheduleRequest
+	// SchedulePreview is the answer to a PreviewScheduleRequest.
+	SchedulePreview = api.SchedulePreview
+	// ScheduleOccurrence is one occurrence of a SchedulePreview.
+	ScheduleOccurrence = api.ScheduleOccurrence
+	// ScheduleHistoryRequest selects the decisions of a schedule.
+	ScheduleHistoryRequest = api.ScheduleHistoryRequest
+	// ScheduleHistory is what a schedule has decided, newest first.
+	ScheduleHistory = api.ScheduleHistory
+	// ScheduleDecision is what a schedule did at one instant.
+	ScheduleDecision = api.ScheduleDecision
 	// CallbackResponse is what a receiver may answer.
 	CallbackResponse = api.CallbackResponse
 	// Instant is a time in the API's JSON; At returns one.
@@ -169,6 +207,31 @@ const (
 	Replace = api.CreateTimerRequestOnConflictReplace
 	Keep    = api.CreateTimerRequestOnConflictKeep
 	Fail    = api.CreateTimerRequestOnConflictFail
+)
+
+// The values of the fields of schedules. They have no type, so that a create, an update (with Set) and a preview accept them.
+const (
+	GapNext = "next"
+	GapSkip = "skip"
+
+	RepeatedFirst = "first"
+	RepeatedBoth  = "both"
+
+	OverlapAllow       = "allow"
+	OverlapSkip        = "skip"
+	OverlapQueue       = "queue"
+	OverlapCancelOther = "cancelOther"
+
+	CatchUpAll  = "all"
+	CatchUpLast = "last"
+	CatchUpNone = "none"
+
+	PendingKeep   = "keep"
+	PendingDelete = "delete"
+
+	ScheduleReplace = "replace"
+	ScheduleKeep    = "keep"
+	ScheduleFail    = "fail"
 )
 
 // At returns t as an Instant.
