@@ -47,6 +47,8 @@ func (w *World) runClients(ctx context.Context) {
 					w.pauseGroup(ctx, &o)
 				case o.Verb == ResumeGroup:
 					w.resumeGroup(ctx, &o)
+				case o.Verb.onSchedule():
+					w.schedules.request(ctx, &o)
 				case o.Topic:
 					w.command(ctx, &o)
 				default:

@@ -105,6 +105,8 @@ func Draw(seed uint64) Plan {
 	pauses.pauses(&p)
 	flows := &dice{rand.New(rand.NewPCG(seed, 0x666c6f77))}
 	flows.flows(&p)
+	schedules := &dice{rand.New(rand.NewPCG(seed, 0x73636865))}
+	schedules.schedules(&p)
 	slices.SortStableFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	return p
 }

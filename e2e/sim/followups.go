@@ -154,7 +154,7 @@ func (r *recording) finals() []*finish {
 	defer r.mu.Unlock()
 	var found []*finish
 	for i := range r.finishes {
-		if f := &r.finishes[i]; f.end() != "" && !shard.IsFollowUp(f.before.ID) {
+		if f := &r.finishes[i]; f.end() != "" && !shard.IsFollowUp(f.before.ID) && f.before.Schedule == "" {
 			found = append(found, f)
 		}
 	}

@@ -107,6 +107,8 @@ type Op struct {
 	Rate        int
 	// Flow is the flow key of the timer, and puts it into a namespace with limits of flows.
 	Flow string
+	// Recur is the schedule of MakeSchedule and, with only Every, of ChangeSchedule.
+	Recur Recur
 	// Quota is that of SetQuota, Status that of Purge.
 	Quota  store.Quota
 	Status timer.Status

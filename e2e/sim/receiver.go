@@ -25,6 +25,9 @@ func (r *receiver) Call(ctx context.Context, request dispatcher.Request) dispatc
 	if !r.life.alive() {
 		return dispatcher.Answer{Err: errors.New("process crashed")}
 	}
+	if isOccurrence(request.Timer.ID) {
+		return w.schedules.call(ctx, r.life, &request)
+	}
 	if shard.IsFollowUp(request.Timer.ID) {
 		return w.oracle.call(r.life, &request)
 	}
@@ -72,6 +75,8 @@ func (s *Step) answer() dispatcher.Answer {
 	switch s.Answer {
 	case AnswerOK:
 		return dispatcher.Answer{Status: 200, Body: []byte(`{"ok":true}`)}
+	case AnswerStop:
+		return dispatcher.Answer{Status: 200, Body: []byte(`{"stopSchedule":true}`)}
 	case AnswerText:
 		return dispatcher.Answer{Status: 200, Body: []byte("thanks")}
 	case AnswerAgain, AnswerNotAgain:

@@ -229,6 +229,7 @@ func (s *witness) Finish(ctx context.Context, now timer.Millis, items []store.Fi
 func (s *witness) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
 	written, err := s.Store.Write(ctx, now, ops)
 	s.life.node.world.oracle.resumed(ops, written)
+	s.life.node.world.schedules.wrote(ops, written)
 	s.life.node.world.quotas.count(ctx)
 	return written, err
 }

@@ -23,6 +23,8 @@ type Report struct {
 	// FollowUps counts deliveries of follow-ups, Expired timers that expired, Denied calls that were answered 401, and Runs the run-nows that were
 	// applied.
 	FollowUps, Expired, Denied, Runs int
+	// Occurrences counts deliveries of occurrences, LeftOut the decisions not to create one, and Moves the answers that moved one.
+	Occurrences, LeftOut, Moves int
 	// Flows counts the callbacks of timers with a flow key.
 	Flows int
 	// Slowest is the largest lateness of a delivery. Late counts only from the healing on. Cut is the largest lateness
@@ -49,6 +51,9 @@ func (r *Report) Add(o *Report) {
 	r.Done += o.Done
 	r.FollowUps += o.FollowUps
 	r.Flows += o.Flows
+	r.Occurrences += o.Occurrences
+	r.LeftOut += o.LeftOut
+	r.Moves += o.Moves
 	r.Expired += o.Expired
 	r.Denied += o.Denied
 	r.Runs += o.Runs
@@ -69,8 +74,8 @@ func (r *Report) Add(o *Report) {
 
 func (r *Report) String() string {
 	return fmt.Sprintf("%d operations, %d applied, %d deliveries, %d repeated, timers: %d done, %d dead, %d parked, %d paused (%d pauses), "+
-		"%d deleted or never created, %d calls of follow-ups, %d expired, %d denied, %d run now; latest delivery after healing %v, during a cut %v, with wrong clocks %v, "+
+		"%d deleted or never created, %d calls of follow-ups, %d expired, %d denied, %d run now, schedules: %d deliveries, %d left out, %d moved; latest delivery after healing %v, during a cut %v, with wrong clocks %v, "+
 		"during a backlog %v (%d deliveries), %d events of other releases, %.1f virtual hours, %d violations",
-		r.Operations, r.Applied, r.Deliveries, r.Duplicates, r.Done, r.Dead, r.Parked, r.Paused, r.Pauses, r.Deleted, r.FollowUps, r.Expired, r.Denied, r.Runs,
+		r.Operations, r.Applied, r.Deliveries, r.Duplicates, r.Done, r.Dead, r.Parked, r.Paused, r.Pauses, r.Deleted, r.FollowUps, r.Expired, r.Denied, r.Runs, r.Occurrences, r.LeftOut, r.Moves,
 		r.Late, r.Cut, r.Clocks, r.Fair, r.Others, r.Foreign, r.Virtual.Hours(), len(r.Violations))
 }

@@ -223,7 +223,7 @@ func (r *recording) postponementsAreShort(p *Plan) []Violation {
 			}
 			continue
 		}
-		if by > postponeMost || quiet && f.before.Way() == timer.DeliverCallback && late > initialInterval {
+		if by > postponeMost || quiet && f.before.Way() == timer.DeliverCallback && f.before.Schedule == "" && late > initialInterval {
 			broken = append(broken, f.attempt().violation("postponed", f.at, "is postponed by %v, %v after its planned time", by, late))
 		}
 	}

@@ -49,6 +49,8 @@ type World struct {
 	// quotas and removals are the states of limitedNamespace and removedNamespace.
 	quotas   *quotas
 	removals *removals
+	// schedules is what clients and receivers of schedules see.
+	schedules *scheduling
 	// recording is checked by the rules that need the whole life.
 	recording *recording
 	outside   *membus.Member // publishes commands and reads the public topics
@@ -117,7 +119,10 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 		w.create(t, bulkNamespace, 16*partitions, settings)
 		w.create(t, quietNamespace, partitions, settings)
 	}
-	w.quotas, w.removals = newQuotas(w), newRemovals(w)
+	w.quotas, w.removals, w.schedules = newQuotas(w), newRemovals(w), newScheduling(w)
+	if plan.has(func(o *Op) bool { return o.Verb.onSchedule() }) {
+		w.create(t, scheduleNamespace, partitions, settings)
+	}
 	if plan.has(func(o *Op) bool { return o.Limited }) {
 		w.create(t, limitedNamespace, partitions, settings)
 	}

@@ -6,7 +6,7 @@
 //
 // A patch is a unified diff of files in the repository, with these lines in front of it:
 //
-//	rule: I7                                   the rule that it breaks, or a part of the program (I1 to I21, egress, ...)
+//	rule: I7                                   the rule that it breaks, or a part of the program (I1 to I22, egress, ...)
 //	fault: A row is read before its due time.  what it breaks, in one sentence
 //	test: services/dispatcher TestI7_          a folder with tests and a pattern for `go test -run`; more lines name more
 //	                                           tests, which run until one fails

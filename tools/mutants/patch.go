@@ -31,7 +31,7 @@ func (t testLine) String() string {
 }
 
 var (
-	ruleName = regexp.MustCompile(`^(I([1-9]|1\d|2[01])|[a-z]+)$`)
+	ruleName = regexp.MustCompile(`^(I([1-9]|1\d|2[012])|[a-z]+)$`)
 	oldFile  = regexp.MustCompile(`(?m)^--- a/(\S+)$`)
 	newFile  = regexp.MustCompile(`(?m)^\+{3} b/(\S+)$`)
 	variable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*=\S*$`)
@@ -86,7 +86,7 @@ func parse(name, text string) (mutant, error) {
 	}
 	switch {
 	case !ruleName.MatchString(m.rule):
-		return m, fmt.Errorf("rule %q: want I1 to I21, or a word in lower case", m.rule)
+		return m, fmt.Errorf("rule %q: want I1 to I22, or a word in lower case", m.rule)
 	case m.fault == "":
 		return m, errors.New(`it has no line "fault: ..."`)
 	case len(m.tests) == 0:
