@@ -33,6 +33,7 @@ func TestOutput(t *testing.T) {
 		{name: "delivery"},
 		{name: "maintenance"},
 		{name: "flow"},
+		{name: "schedule"},
 		{name: "delayed"},
 		{name: "delayed", server: "kafka", flag: "-kafka"},
 		{name: "sqltransaction", server: "postgres", flag: "-postgres"},
