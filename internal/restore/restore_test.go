@@ -230,3 +230,20 @@ func TestAnInterruptedRunContinues(t *testing.T) {
 		}
 	}
 }
+
+// TestSchedulesAreNotSkipped: their catchUp decides about the past.
+func TestSchedulesAreNotSkipped(t *testing.T) {
+	w := newWorld(t, "a")
+	w.put("a", -time.Minute, "x", "s")
+	text := `{"specs":[{"every":1000000000}],"version":1}`
+	written, err := w.store.Write(t.Context(), w.now.Add(-time.Hour), []store.Op{
+		store.Update{Ref: w.ref("a", "s"), Revision: w.revisions.Next(), Patch: timer.Patch{Schedule: &text}},
+	})
+	if err != nil || written[0].Err != nil {
+		t.Fatal(err, written[0].Err)
+	}
+	got := w.run(apply)
+	if got["a"].Dead != 1 || w.status("a", "s").Status != timer.StatusScheduled || w.status("a", "x").Status != timer.StatusDead {
+		t.Errorf("got %+v", got)
+	}
+}
