@@ -258,7 +258,7 @@ func (h *handler) changeSchedule(
 		case conflict:
 			return outcome{}, &refusal{
 				status: http.StatusServiceUnavailable, code: api.ErrorCodeUnavailable, details: details{},
-				message: fmt.Sprintf("schedule %q in namespace %q changes all the time; nothing was changed, try again later", u.ID, c.space),
+				message: fmt.Sprintf("schedule %q in namespace %q changes too often; nothing was changed, try again later", u.ID, c.space),
 			}
 		default:
 			return o, err
