@@ -68,7 +68,7 @@ func (s *Service) deliver(d *delivery) {
 	}
 	s.returnPermit(d, result.host)
 	if err == nil {
-		err = s.answerToSchedule(d, &result)
+		err = s.applyToSchedule(d, &result)
 	}
 	if err != nil {
 		s.abandon(d, mode, err)

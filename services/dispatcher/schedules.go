@@ -243,6 +243,19 @@ func (s *Service) readOccurrences(ns *store.Namespace, d *delivery, instants []t
 	return all, nil
 }
 
+// applyToSchedule applies an answer to the schedule of an occurrence. If that fails, the attempt has failed and is retried by the policy of
+// the occurrence, so that a schedule which cannot be changed does not cause callbacks without end. It returns an error if the service ends.
+func (s *Service) applyToSchedule(d *delivery, r *attemptResult) error {
+	err := s.answerToSchedule(d, r)
+	if err == nil || s.life.Err() != nil || d.clockLost.Load() {
+		return err
+	}
+	status := r.Status
+	r.Verdict = callback.Fail(&d.row, "the answer could not be applied to the schedule: "+err.Error(), s.timeForOutcome(d), s.random)
+	r.Status = status
+	return nil
+}
+
 // answerToSchedule applies what the answer to an occurrence says about its schedule, before the outcome of the occurrence is written:
 // if the process ends between the two, the occurrence is delivered again. The answer may end the schedule, or move its next occurrence
 // to another time; the occurrence itself is then done.

@@ -332,3 +332,28 @@ func TestI22_ReplacedAtItsInstant(t *testing.T) {
 		w.wantOccurrences("10s at 10s", "20s at 20s")
 	})
 }
+
+// TestI22_AnAnswerThatCannotBeApplied fails the attempt, which is retried by the policy.
+func TestI22_AnAnswerThatCannotBeApplied(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.answer = func(_ context.Context, c call) dispatcher.Answer {
+			if c.attempt == 1 {
+				text := "not a definition"
+				w.write(store.Update{Ref: w.ref(scheduleRow), Revision: w.revisions.Next(), Patch: timer.Patch{Schedule: &text}})
+			}
+			return dispatcher.Answer{Status: 200, Body: []byte(`{"nextExecuteAt":"2001-01-01T00:00:00Z"}`)}
+		}
+		n := w.start()
+		defer n.end()
+		w.schedule(schedule.Definition{}, func(s *timer.Spec) { s.Retry.MaxAttempts, s.Retry.InitialInterval = 3, 2*time.Second })
+		w.pass(10*time.Second + 200*time.Millisecond)
+		w.mu.Lock()
+		id := w.calls[0].id
+		w.mu.Unlock()
+		w.pass(time.Minute)
+		w.wantCalls(id, 3)
+		if dead := w.wantStatus(id, timer.StatusDead); !strings.Contains(dead.LastError, "could not be applied to the schedule") || dead.LastStatus != 200 {
+			t.Errorf("dead timer: status %d, %s", dead.LastStatus, dead.LastError)
+		}
+	})
+}
