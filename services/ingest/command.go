@@ -159,19 +159,24 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from orig
 	}
 	c.spec, err = b.Spec(c.ref.UUID, from.received, &c.namespace.Settings)
 	if err == nil {
-		err = s.checkURLs(c.spec.CallbackURL, c.spec.OnDone, c.spec.OnDead)
-	}
-	if err == nil {
-		err = s.checkTopic(ctx, &c, c.spec.Topic, from.received)
-	}
-	if err == nil {
-		err = s.checkFlow(ctx, &c, c.spec.FlowKey, from.received)
-	}
-	if err == nil {
-		err = checkPayload(c.namespace, c.spec.Payload)
+		err = s.checkSpec(ctx, &c, &c.spec, from.received)
 	}
 	c.spec.Headers = from.trace.Into(c.spec.Headers)
 	return c, err
+}
+
+// checkSpec returns an error if the configuration or the command's namespace does not allow the spec of a new timer.
+func (s *Service) checkSpec(ctx context.Context, c *command, spec *timer.Spec, received timer.Millis) error {
+	if err := s.checkURLs(spec.CallbackURL, spec.OnDone, spec.OnDead); err != nil {
+		return err
+	}
+	if err := s.checkTopic(ctx, c, spec.Topic, received); err != nil {
+		return err
+	}
+	if err := s.checkFlow(ctx, c, spec.FlowKey, received); err != nil {
+		return err
+	}
+	return checkPayload(c.namespace, spec.Payload)
 }
 
 // checkURLs returns an error if dispatchers would refuse to call one of these URLs of a timer or a namespace. Empty ones are

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"strings"
 
@@ -69,16 +68,7 @@ func define(d schedule.Definition, after timer.Millis) (*schedule.Schedule, time
 func (s *Service) template(ctx context.Context, c *command, f *decode.ScheduleFields, from origin) (timer.Spec, error) {
 	spec, err := f.Template(&c.namespace.Settings)
 	if err == nil {
-		err = s.checkURLs(spec.CallbackURL, spec.OnDone, spec.OnDead)
-	}
-	if err == nil {
-		err = s.checkTopic(ctx, c, spec.Topic, from.received)
-	}
-	if err == nil {
-		err = s.checkFlow(ctx, c, spec.FlowKey, from.received)
-	}
-	if err == nil {
-		err = checkPayload(c.namespace, spec.Payload)
+		err = s.checkSpec(ctx, c, &spec, from.received)
 	}
 	return spec, err
 }
@@ -108,6 +98,8 @@ func (h *handler) writeSchedule(ctx context.Context, c *command, size int) (outc
 		return outcome{}, scheduleNotFound(c.space, nameOf(c.id))
 	case errors.Is(w.Err, store.ErrExists):
 		return outcome{}, scheduleExists(&w.Timer)
+	case errors.Is(w.Err, store.ErrConflict) && c.verb == event.VerbPause:
+		return outcome{}, scheduleParked(&w.Timer)
 	}
 	return h.interpret(c, w, committed.After)
 }
@@ -223,8 +215,8 @@ func (h *handler) DeleteSchedule(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// changeSchedule reads a schedule, prepares a command for its present state, and commits it. If the schedule has changed meanwhile, it
-// begins again.
+// changeSchedule reads a schedule, prepares a command for its present state, and commits it. It repeats this if the
+// schedule has changed in between.
 func (h *handler) changeSchedule(
 	ctx context.Context, c *command, u *decode.UpdateSchedule, from origin, size int, prepare func(*timer.Timer, *schedule.Schedule) error,
 ) (outcome, error) {
@@ -441,189 +433,6 @@ func (h *handler) startParked(ctx context.Context, c *command, o *outcome) error
 	return err
 }
 
-// TriggerSchedule implements api.ServerInterface.
-func (h *handler) TriggerSchedule(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
-		selection, err := decode.ReadScheduleSelection(body)
-		if err != nil {
-			return answer{}, err
-		}
-		if err := from.requireCertain(); err != nil {
-			return answer{}, err
-		}
-		ns, row, err := h.readSchedule(ctx, selection, from, access.Write)
-		if err != nil {
-			return answer{}, err
-		}
-		s, err := schedule.Parse(row.Schedule, zone.Load)
-		if err != nil {
-			return answer{}, err
-		}
-		at := from.received
-		if at%1000 == 0 {
-			at++ // most schedules have occurrences at whole seconds only
-		}
-		put := s.Put(ns, selection.ID, &row.Spec, at, from.received, 0)
-		c := command{
-			verb: event.VerbCreate, space: ns.Name, id: put.ID, namespace: ns, ref: put.Ref, spec: put.Spec, onConflict: store.Keep,
-		}
-		if err := h.useQuota(&c); err != nil {
-			return answer{}, err
-		}
-		return h.commit(ctx, &c, len(body)+len(row.Payload))
-	})
-}
-
-// maxBackfill bounds the occurrences of a backfill.
-const maxBackfill = 1000
-
-// BackfillSchedule implements api.ServerInterface.
-func (h *handler) BackfillSchedule(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
-		b, err := decode.ReadBackfillSchedule(body, from.received)
-		if err != nil {
-			return answer{}, err
-		}
-		if err := from.requireCertain(); err != nil {
-			return answer{}, err
-		}
-		ns, row, err := h.readSchedule(ctx, b.ScheduleSelection, from, access.Write)
-		if err != nil {
-			return answer{}, err
-		}
-		s, err := schedule.Parse(row.Schedule, zone.Load)
-		if err != nil {
-			return answer{}, err
-		}
-		if !row.Status.Finished() {
-			b.To = min(b.To, row.ExecuteAt) // the schedule itself decides about this instant and later ones
-		}
-		result, err := h.backfill(ctx, ns, s, &row, &b, from.received)
-		if err != nil {
-			return answer{}, err
-		}
-		h.audit(from, "schedule backfilled", "namespace", ns.Name, "schedule", b.ID, "from", b.From.String(), "to", b.To.String(),
-			"created", result.Created)
-		return answer{status: http.StatusOK, body: result}, nil
-	})
-}
-
-// backfill creates the occurrences of a range, maxWritten at a time.
-func (h *handler) backfill(
-	ctx context.Context, ns *store.Namespace, s *schedule.Schedule, row *timer.Timer, b *decode.BackfillSchedule, now timer.Millis,
-) (result api.ScheduleBackfill, err error) {
-	var items []commit.Item
-	at := b.From - 1
-	for more := true; more; {
-		next, ok := s.After(at)
-		switch more = ok && next.At < b.To; {
-		case !more:
-		case result.Created+result.Kept+len(items) == maxBackfill:
-			result.NextFrom, more = instant(next.At), false
-		case ctx.Err() != nil:
-			return result, ctx.Err()
-		default:
-			if err := h.useQuota(&command{verb: event.VerbCreate, namespace: ns}); err != nil && at < b.From {
-				return result, err // nothing was created
-			} else if err != nil {
-				result.NextFrom, more = instant(next.At), false
-				break
-			}
-			at = next.At
-			put := s.Put(ns, b.ID, &row.Spec, at, now, h.cfg.Revisions.Next())
-			put.OnConflict = store.Keep
-			items = append(items, commit.Item{Op: put, Size: smallOp + len(put.Spec.Payload)})
-		}
-		if len(items) == maxWritten || !more {
-			if err := h.fill(ctx, items, &result); err != nil {
-				return result, err
-			}
-			items = items[:0]
-		}
-	}
-	return result, nil
-}
-
-// fill creates occurrences and counts them.
-func (h *handler) fill(ctx context.Context, items []commit.Item, result *api.ScheduleBackfill) error {
-	for _, committed := range h.submit(ctx, items) {
-		err := committed.Err
-		if err == nil {
-			err = committed.Written.Err
-		}
-		switch {
-		case err != nil:
-			return err
-		case committed.Written.Kept:
-			result.Kept++
-		default:
-			result.Created++
-		}
-	}
-	return nil
-}
-
-// PreviewSchedule implements api.ServerInterface.
-func (h *handler) PreviewSchedule(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
-		p, err := decode.ReadPreviewSchedule(body)
-		if err != nil {
-			return answer{}, err
-		}
-		ns, err := h.lookup(ctx, from, access.Read, p.Namespace)
-		if err != nil {
-			return answer{}, err
-		}
-		var s *schedule.Schedule
-		var row timer.Timer
-		if p.ID == "" {
-			s, err = schedule.Check(p.Apply(schedule.Definition{}), zone.Load)
-		} else {
-			if _, row, err = h.readSchedule(ctx, p.ScheduleSelection, from, access.Read); err == nil {
-				s, err = schedule.Parse(row.Schedule, zone.Load)
-			}
-		}
-		if err != nil {
-			return answer{}, err
-		}
-		result := api.SchedulePreview{TimeZone: s.Zone(), ZoneVersion: zone.Version, Occurrences: []api.ScheduleOccurrence{}}
-		at := p.From
-		if at == 0 {
-			at = from.received
-		}
-		limit := p.Limit
-		if p.ID != "" {
-			limit = min(limit, remaining(s, &row))
-		}
-		for range limit {
-			next, ok := s.After(at)
-			if !ok || ctx.Err() != nil {
-				break
-			}
-			at = next.At
-			o := api.ScheduleOccurrence{At: instant(at), Local: next.Local, Remark: api.ScheduleOccurrenceRemark(next.Remark)}
-			if p.ID != "" {
-				o.TimerID = ns.Shards.OccurrenceID(p.ID, at.String())
-			}
-			result.Occurrences = append(result.Occurrences, o)
-		}
-		return answer{status: http.StatusOK, body: result}, ctx.Err()
-	})
-}
-
-// remaining returns how many occurrences a schedule may still create.
-func remaining(s *schedule.Schedule, row *timer.Timer) int {
-	state, err := schedule.StateOf(row)
-	switch {
-	case row.Status.Finished():
-		return 0
-	case err != nil || s.Count == 0:
-		return math.MaxInt
-	default:
-		return max(s.Count-state.Created, 0)
-	}
-}
-
 // GetScheduleHistory implements api.ServerInterface.
 func (h *handler) GetScheduleHistory(w http.ResponseWriter, r *http.Request) {
 	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
@@ -650,103 +459,4 @@ func (h *handler) GetScheduleHistory(w http.ResponseWriter, r *http.Request) {
 		}
 		return answer{status: http.StatusOK, body: result}, nil
 	})
-}
-
-func renderDecision(ns *store.Namespace, name string, e *store.HistoryEntry) api.ScheduleDecision {
-	d := api.ScheduleDecision{
-		At: instant(e.ExecuteAt), DecidedAt: instant(e.FinishedAt), NextAt: optionalInstant(e.NextAt), Reason: e.Error,
-		Decision: api.ScheduleDecisionDecision(schedule.DecisionOf(e.Error)),
-	}
-	if d.Decision == api.ScheduleDecisionDecisionCreated {
-		d.TimerID = ns.Shards.OccurrenceID(name, e.ExecuteAt.String())
-	}
-	return d
-}
-
-func renderSchedule(ns *store.Namespace, t *timer.Timer) (api.Schedule, error) {
-	s, err := schedule.Parse(t.Schedule, zone.Load)
-	if err != nil {
-		return api.Schedule{}, fmt.Errorf("schedule %q in namespace %q: %w", nameOf(t.ID), t.Namespace, err)
-	}
-	state, err := schedule.StateOf(t)
-	if err != nil {
-		return api.Schedule{}, fmt.Errorf("schedule %q in namespace %q: %w", nameOf(t.ID), t.Namespace, err)
-	}
-	d := &s.Definition
-	out := api.Schedule{
-		Namespace: t.Namespace, ID: nameOf(t.ID), Status: api.ScheduleStatusActive, Version: d.Version, Created: state.Created,
-		TimeZone: s.Zone(), Start: optionalInstant(d.Start), End: optionalInstant(d.End),
-		Gap: api.ScheduleGap(s.Gaps()), Repeated: api.ScheduleRepeated(s.Overlaps()), Count: d.Count,
-		Overlap: api.ScheduleOverlap(d.OnOverlap), CatchUp: api.ScheduleCatchUp(d.CatchUp),
-		CatchUpWindow: optionalDuration(d.CatchUpWindow),
-		PauseOnDead:   d.PauseOnDead, Timer: renderTemplate(s, t), Pause: renderPause(t.Pause),
-		CreatedAt: instant(t.CreatedAt), UpdatedAt: instant(t.UpdatedAt), NextAt: instant(t.ExecuteAt),
-	}
-	switch {
-	case t.Status.Finished():
-		out.Status, out.NextAt = api.ScheduleStatusEnded, api.Instant{}
-	case t.Status == timer.StatusPaused:
-		out.Status = api.ScheduleStatusPaused
-	case t.Status == timer.StatusParked:
-		out.Status = api.ScheduleStatusParked
-	}
-	for _, spec := range d.Specs {
-		out.Specs = append(out.Specs, api.ScheduleSpec{
-			Cron: spec.Cron, Rrule: spec.RRule, Dates: spec.Dates, Every: optionalDuration(spec.Every),
-			Anchor: optionalInstant(spec.Anchor),
-		})
-	}
-	for _, e := range d.Exclude {
-		out.Exclude = append(out.Exclude, api.ScheduleExclusion{From: e.From, Until: e.Until, Rrule: e.RRule})
-	}
-	for _, at := range state.Recent {
-		out.Recent = append(out.Recent, ns.Shards.OccurrenceID(out.ID, at.String()))
-	}
-	return out, nil
-}
-
-// renderTemplate returns the fields of the occurrences in the form of a create.
-func renderTemplate(s *schedule.Schedule, row *timer.Timer) api.CreateTimerRequest {
-	t := timer.Timer{Spec: s.Template(&row.Spec)}
-	out := api.CreateTimerRequest{
-		Deliver: api.Deliver(t.Way()), CallbackURL: t.CallbackURL, CallbackTimeout: timer.FormatDuration(t.CallbackTimeout),
-		RetryPolicy: renderRetryInput(&t.Retry), CorrelationID: t.CorrelationID, Headers: t.Headers.Map(), Topic: t.Topic, Key: t.EventKey,
-		Request: renderRequest(&t, true), Window: optionalDuration(t.Window), ExpireAfter: optionalDuration(t.ExpireAfter),
-		FlowKey: t.FlowKey, OnDone: t.OnDone, OnDead: t.OnDead,
-	}
-	if !t.Request.Raw() {
-		out.Payload = t.Payload
-	}
-	return out
-}
-
-func renderRetryInput(p *timer.RetryPolicy) api.RetryPolicyInput {
-	return api.RetryPolicyInput{
-		MaxAttempts: api.Set(p.MaxAttempts), MaxAttemptsDuration: api.Set(timer.FormatDuration(p.MaxAttemptsDuration)),
-		InitialInterval: api.Set(timer.FormatDuration(p.InitialInterval)), BackoffMultiplier: api.Set(p.BackoffMultiplier),
-		MaxInterval: api.Set(timer.FormatDuration(p.MaxInterval)),
-	}
-}
-
-func scheduleNotFound(namespace, id string) *refusal {
-	return &refusal{
-		status: http.StatusNotFound, code: api.ErrorCodeScheduleNotFound, details: details{"namespace": namespace, "id": id},
-		message: fmt.Sprintf("there is no schedule %q in namespace %q", id, namespace),
-	}
-}
-
-func scheduleExists(t *timer.Timer) *refusal {
-	return &refusal{
-		status: http.StatusConflict, code: api.ErrorCodeScheduleExists,
-		details: details{"namespace": t.Namespace, "id": nameOf(t.ID)},
-		message: fmt.Sprintf("schedule %q exists in namespace %q, and onConflict is fail", nameOf(t.ID), t.Namespace),
-	}
-}
-
-func scheduleVersionConflict(t *timer.Timer, version, want int) *refusal {
-	return &refusal{
-		status: http.StatusConflict, code: api.ErrorCodeVersionConflict,
-		details: details{"namespace": t.Namespace, "id": nameOf(t.ID), "version": version},
-		message: fmt.Sprintf("schedule %q in namespace %q has version %d, not ifVersion %d", nameOf(t.ID), t.Namespace, version, want),
-	}
 }

@@ -289,6 +289,9 @@ func TestResumeOfAParkedSchedule(t *testing.T) {
 	if r := w.post("schedules/get", `{"id":"s"}`).must(t, http.StatusOK); r.field("status") != "parked" {
 		t.Errorf("%s", r.text)
 	}
+	if r := w.post("schedules/pause", `{"id":"s"}`).must(t, http.StatusConflict); r.field("error") != "SCHEDULE_EXISTS" || r.field("details", "id") != "s" {
+		t.Errorf("%s", r.text)
+	}
 	if r := w.post("schedules/resume", `{"id":"s"}`).must(t, http.StatusOK); r.field("status") != "active" {
 		t.Errorf("%s", r.text)
 	}
