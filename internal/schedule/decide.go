@@ -112,7 +112,7 @@ func (s *Schedule) ReadsRecent() bool { return s.OnOverlap != Allow || s.PauseOn
 
 // Decision is what a schedule does when it is due. Exactly one of Wait, Pause, and the rest is set.
 type Decision struct {
-	// Wait: the schedule is asked again after this time, because an earlier occurrence is not finished.
+	// Wait is the time until the next decision about this instant, because an earlier occurrence is not finished.
 	Wait time.Duration
 	// Pause is why the schedule must be paused. Its state is then State.
 	Pause string
@@ -128,7 +128,7 @@ type Decision struct {
 	State State
 }
 
-// queuePoll is how often a schedule that waits for an occurrence is asked.
+// queuePoll is the time between two decisions of a schedule that waits for an occurrence.
 const queuePoll = time.Second
 
 // Decide returns what the schedule does when it is due.
@@ -193,7 +193,7 @@ func (s *Schedule) advance(d Decision, after timer.Millis) Decision {
 }
 
 // settle removes the finished occurrences from the state and counts the dead ones. It returns when the last of them finished, and
-// the instants of the others.
+// the instants of those that are not finished.
 func (s *Schedule) settle(d *Due, state *State) (last timer.Millis, unfinished []timer.Millis) {
 	if !s.ReadsRecent() {
 		return 0, nil
