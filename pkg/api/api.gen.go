@@ -355,7 +355,7 @@ type CreateNamespaceRequest struct {
 	Settings NamespaceSettingsInput `json:"settings,omitempty,omitzero"`
 }
 
-// CreateScheduleRequest A null field counts as absent.
+// CreateScheduleRequest A null field counts as absent; within `specs` and `exclude` null is not accepted.
 type CreateScheduleRequest struct {
 	// CatchUp For occurrences that an outage delayed by more than 10 s: `all` (default) creates those of the `catchUpWindow`, `last` only
 	// the last one, `none` none of them.

@@ -389,15 +389,14 @@ func readSpecs(field string, v value) ([]schedule.Spec, error) {
 		}
 		err = v.object(path, []string{"cron", "rrule", "dates", "every", "anchor"}, func(name string, v value) (err error) {
 			field := path + "." + name
-			switch {
-			case v.isNull(): // counts as absent
-			case name == "cron":
+			switch name {
+			case "cron":
 				s.Cron, err = v.string(field, "a cron expression")
-			case name == "rrule":
+			case "rrule":
 				s.RRule, err = v.string(field, "an RRULE of RFC 5545")
-			case name == "dates":
+			case "dates":
 				s.Dates, err = elements(field, v, schedule.MaxDates, "an array of local times such as 2030-12-24T08:00:00", readLabel)
-			case name == "every":
+			case "every":
 				s.Every, err = readPositive(field, v)
 			default:
 				s.Anchor, err = readInstant(field, v)
@@ -416,11 +415,10 @@ func readExclusions(field string, v value) ([]schedule.Exclusion, error) {
 		}
 		err = v.object(path, []string{"from", "until", "rrule"}, func(name string, v value) (err error) {
 			field := path + "." + name
-			switch {
-			case v.isNull(): // counts as absent
-			case name == "from":
+			switch name {
+			case "from":
 				e.From, err = readLabel(field, v)
-			case name == "until":
+			case "until":
 				e.Until, err = readLabel(field, v)
 			default:
 				e.RRule, err = v.string(field, "an RRULE of RFC 5545")
