@@ -133,11 +133,11 @@ func (t *session) message(it *item) (bus.Message, error) {
 			a.Command = string(d.Body[:min(len(d.Body), shownCommand)])
 		}
 	default:
-		if it.outcome.timer.ID != "" {
+		if it.outcome.timer != nil {
 			correlation = it.outcome.timer.Correlation()
 		}
 		if !it.missing {
-			if a.Timer, err = encode(renderTimer(&it.outcome.timer)); err != nil {
+			if a.Timer, err = encode(renderTimer(it.outcome.timer)); err != nil {
 				return bus.Message{}, fmt.Errorf("encode the timer of %s: %w", place, err)
 			}
 		}

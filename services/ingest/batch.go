@@ -281,7 +281,7 @@ func (t *session) readPresent(it *item) error {
 		case err != nil:
 			return err
 		}
-		it.outcome = outcome{timer: present}
+		it.outcome = outcome{timer: &present}
 		return nil
 	})
 }

@@ -15,9 +15,9 @@ import (
 
 // BatchCreateTimers implements api.ServerInterface.
 func (h *handler) BatchCreateTimers(w http.ResponseWriter, r *http.Request) {
-	h.serveBatch(w, r, func(ctx context.Context, item decode.Item, from origin) (command, error) {
-		b, err := item.Create()
-		if err != nil {
+	var b decode.Create // one for all items, because it is large
+	h.serveBatch(w, r, func(ctx context.Context, item decode.Item, from origin) (_ command, err error) {
+		if b, err = item.Create(); err != nil {
 			return command{verb: event.VerbCreate}, err
 		}
 		return h.prepareCreate(ctx, &b, from)
@@ -67,9 +67,11 @@ func (h *handler) serveBatch(
 		for i, item := range items {
 			e := &entries[i]
 			e.size = len(item)
-			err := error(bodyTooLarge(h.cfg.BodyLimit))
+			var err error
 			if len(item) <= h.cfg.BodyLimit {
 				e.command, err = prepare(ctx, item, from)
+			} else {
+				err = bodyTooLarge(h.cfg.BodyLimit)
 			}
 			if err == nil {
 				err = h.useQuota(&e.command)
@@ -88,8 +90,8 @@ func (h *handler) serveBatch(
 // applyAll commits the entries that are not refused. It returns an error if none of them was applied, for reasons that
 // may pass.
 func (h *handler) applyAll(ctx context.Context, entries []entry) error {
-	var accepted []*entry
-	var items []commit.Item
+	accepted := make([]*entry, 0, len(entries))
+	items := make([]commit.Item, 0, len(entries))
 	for i := range entries {
 		if e := &entries[i]; e.refusal == nil {
 			accepted = append(accepted, e)
@@ -104,7 +106,7 @@ func (h *handler) applyAll(ctx context.Context, entries []entry) error {
 		if err == nil {
 			taken = true
 			e.unchanged = committed.Written.Kept
-			e.outcome, err = h.interpret(&e.command, &committed.Written, committed.After)
+			e.outcome, err = h.interpret(&e.command, committed.Written, committed.After)
 		}
 		if err == nil {
 			continue
@@ -142,7 +144,7 @@ func (h *handler) renderBatch(entries []entry) api.BatchResults {
 			continue
 		}
 		results.Succeeded++
-		t := &e.outcome.timer
+		t := e.outcome.timer
 		*r = api.BatchResult{
 			Status: http.StatusOK, Namespace: e.command.space, ID: e.command.id, TimerID: e.command.id,
 			Generation: t.Generation.String(), Kept: e.unchanged,

@@ -220,7 +220,7 @@ func (h *handler) changeAll(
 					failed.add(committed.Err, 1)
 					continue
 				}
-				w := &committed.Written
+				w := committed.Written
 				conflict := errors.Is(w.Err, store.ErrConflict)
 				o, err := h.interpret(&commands[i], w, committed.After)
 				switch {

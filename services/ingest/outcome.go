@@ -11,7 +11,7 @@ import (
 
 // outcome is the result of an applied command.
 type outcome struct {
-	timer timer.Timer // after a delete: the deleted state
+	timer *timer.Timer // after a delete: the deleted state
 	// inTime promises that the delivery of the replaced, changed or deleted state never follows, or that there was
 	// none.
 	inTime bool
@@ -37,7 +37,7 @@ func (s *Service) interpret(c *command, w *store.Written, after timer.Millis) (o
 	default:
 		return outcome{}, err
 	}
-	o := outcome{timer: w.Timer, prior: w.Prior, inTime: w.Prior == nil || s.notStarted(after, w.Prior)}
+	o := outcome{timer: &w.Timer, prior: w.Prior, inTime: w.Prior == nil || s.notStarted(after, w.Prior)}
 	if c.verb == event.VerbPause {
 		o.inTime = s.notStarted(after, &w.Timer) // also if it was paused before
 	}

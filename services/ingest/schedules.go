@@ -92,7 +92,7 @@ func (h *handler) writeSchedule(ctx context.Context, c *command, size int) (outc
 	if committed.Err != nil {
 		return outcome{}, committed.Err
 	}
-	w := &committed.Written
+	w := committed.Written
 	switch {
 	case errors.Is(w.Err, store.ErrNotFound):
 		return outcome{}, scheduleNotFound(c.space, nameOf(c.id))
@@ -111,7 +111,7 @@ func scheduleAnswer(c *command, o *outcome) (answer, error) {
 	}
 	switch {
 	case c.verb != event.VerbDelete:
-		body, err := renderSchedule(c.namespace, &o.timer)
+		body, err := renderSchedule(c.namespace, o.timer)
 		if err != nil {
 			return answer{}, err
 		}
@@ -428,7 +428,7 @@ func (h *handler) startParked(ctx context.Context, c *command, o *outcome) error
 		err = all[0].Err
 	}
 	if err == nil {
-		o.timer = all[0].Timer
+		o.timer = &all[0].Timer
 	}
 	return err
 }

@@ -76,7 +76,7 @@ func (h *handler) commit(ctx context.Context, c *command, size int) (answer, err
 	if committed.Err != nil {
 		return answer{}, committed.Err
 	}
-	o, err := h.interpret(c, &committed.Written, committed.After)
+	o, err := h.interpret(c, committed.Written, committed.After)
 	if err != nil {
 		return answer{}, err
 	}
@@ -86,7 +86,7 @@ func (h *handler) commit(ctx context.Context, c *command, size int) (answer, err
 	}
 	switch {
 	case c.verb != event.VerbDelete:
-		a.body = renderTimer(&o.timer)
+		a.body = renderTimer(o.timer)
 	case o.inTime:
 		a.status = http.StatusNoContent
 	default:

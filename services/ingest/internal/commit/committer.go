@@ -66,8 +66,9 @@ type Item struct {
 
 // Outcome is the result of one operation.
 type Outcome struct {
-	// Written is the store's answer, and After the time after the commit, if Err is nil.
-	Written store.Written
+	// Written is the store's answer, and After the time after the commit, if Err is nil. Written is an element of the answer to the
+	// whole write, because a copy of a timer is large.
+	Written *store.Written
 	After   timer.Millis
 	// Err is ErrFull, store.ErrUnavailable (not applied, now or later) or store.ErrOutcomeUnknown.
 	Err error
@@ -200,7 +201,7 @@ func (c *Committer) write(batch []*entry) {
 	for i, e := range batch {
 		o := Outcome{Err: b.ErrOf(i)}
 		if o.Err == nil {
-			o.Written, o.After = b.Written[i], b.After
+			o.Written, o.After = &b.Written[i], b.After
 		}
 		e.answer(o)
 	}
