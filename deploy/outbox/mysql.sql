@@ -4,15 +4,17 @@
 -- One row is one command. Applications insert rows; Timerbus removes a row after it has applied or refused it.
 CREATE TABLE timerbus_outbox (
     id          BIGINT      NOT NULL AUTO_INCREMENT PRIMARY KEY,
-    verb        VARCHAR(16) NOT NULL,
-    -- The body of the command, as of POST /api/v1/timers/create, update, delete, pause or resume. The type JSON would change numbers of
-    -- the payload.
+    verb        VARCHAR(32) NOT NULL,
+    -- The body of the command, as of POST /api/v1/timers/create, or of POST /api/v1/schedules/create for schedule.create. The type JSON
+    -- would change numbers of the payload.
     body        MEDIUMTEXT  NOT NULL,
     -- A W3C trace context, so that the spans of the timer belong to the trace of the transaction.
     traceparent VARCHAR(255),
     -- UTC. executeIn counts from here.
     created_at  DATETIME(3) NOT NULL DEFAULT (UTC_TIMESTAMP(3)),
-    CONSTRAINT timerbus_outbox_verb CHECK (verb IN ('create', 'update', 'delete', 'pause', 'resume')),
+    CONSTRAINT timerbus_outbox_verb CHECK (verb IN ('create', 'update', 'delete', 'pause', 'resume',
+        'schedule.create', 'schedule.update', 'schedule.delete', 'schedule.pause', 'schedule.resume', 'schedule.trigger',
+        'schedule.backfill')),
     CONSTRAINT timerbus_outbox_body CHECK (JSON_VALID(body))
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 

@@ -15,6 +15,14 @@ const (
 	TypePause  = "timerbus.timer.pause"
 	TypeResume = "timerbus.timer.resume"
 
+	TypeCreateSchedule   = "timerbus.schedule.create"
+	TypeUpdateSchedule   = "timerbus.schedule.update"
+	TypeDeleteSchedule   = "timerbus.schedule.delete"
+	TypePauseSchedule    = "timerbus.schedule.pause"
+	TypeResumeSchedule   = "timerbus.schedule.resume"
+	TypeTriggerSchedule  = "timerbus.schedule.trigger"
+	TypeBackfillSchedule = "timerbus.schedule.backfill"
+
 	TypeFired   = "timerbus.timer.fired"
 	TypeResult  = "timerbus.timer.result"
 	TypeDead    = "timerbus.timer.dead"

@@ -1,7 +1,11 @@
 package event
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -16,11 +20,36 @@ const (
 	VerbDelete Verb = "delete"
 	VerbPause  Verb = "pause"
 	VerbResume Verb = "resume"
+
+	VerbCreateSchedule   Verb = "schedule.create"
+	VerbUpdateSchedule   Verb = "schedule.update"
+	VerbDeleteSchedule   Verb = "schedule.delete"
+	VerbPauseSchedule    Verb = "schedule.pause"
+	VerbResumeSchedule   Verb = "schedule.resume"
+	VerbTriggerSchedule  Verb = "schedule.trigger"
+	VerbBackfillSchedule Verb = "schedule.backfill"
 )
 
 // verbs are those of the types of commands.
 var verbs = map[string]Verb{
 	TypeCreate: VerbCreate, TypeUpdate: VerbUpdate, TypeDelete: VerbDelete, TypePause: VerbPause, TypeResume: VerbResume,
+
+	TypeCreateSchedule: VerbCreateSchedule, TypeUpdateSchedule: VerbUpdateSchedule, TypeDeleteSchedule: VerbDeleteSchedule,
+	TypePauseSchedule: VerbPauseSchedule, TypeResumeSchedule: VerbResumeSchedule, TypeTriggerSchedule: VerbTriggerSchedule,
+	TypeBackfillSchedule: VerbBackfillSchedule,
+}
+
+// ForSchedule reports whether the verb is that of a command for a schedule.
+func (v Verb) ForSchedule() bool { return strings.HasPrefix(string(v), "schedule.") }
+
+// CheckVerb returns an error if the verb is not that of a command.
+func CheckVerb(v Verb) error {
+	known := slices.Sorted(maps.Values(verbs))
+	if slices.Contains(known, v) {
+		return nil
+	}
+	want := strings.Trim(fmt.Sprint(known), "[]")
+	return timer.Invalid("verb", string(v), "one of "+strings.ReplaceAll(want, " ", ", "))
 }
 
 // Command is a command on the public topic. Its data is the body of the HTTP request of the same name. Ingest decodes
@@ -42,7 +71,7 @@ func ParseCommand(headers map[string]string, body []byte) (Command, error) {
 	e, err := Decode(headers, body)
 	c := Command{ID: e.ID, Verb: verbs[e.Type], Source: e.Source, CorrelationID: e.CorrelationID, Trace: e.Trace, Data: e.Data}
 	if c.Verb == "" && err == nil {
-		err = timer.Invalid("type", e.Type, strings.Join([]string{TypeCreate, TypeUpdate, TypeDelete, TypePause}, ", ")+" or "+TypeResume)
+		err = timer.Invalid("type", e.Type, "one of "+strings.Join(slices.Sorted(maps.Keys(verbs)), ", "))
 	}
 	return c, err
 }
@@ -56,13 +85,20 @@ type Answer struct {
 	Verb      Verb   `json:"verb,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	TimerID   string `json:"timerId,omitempty"`
-	// Earlier means that the command was a replay; Timer is then the present state.
+	// ScheduleID is the id of the schedule of a command for a schedule, instead of TimerID. An applied trigger has the TimerID of the
+	// occurrence.
+	ScheduleID string `json:"scheduleId,omitempty"`
+	// Earlier means that the command was a replay; Timer or Schedule is then the present state.
 	Earlier bool `json:"appliedEarlier,omitempty"`
 	// InTime is false if the old delivery may have gone out before this update, replace, delete or pause. It is absent in
 	// answers to refused commands.
 	InTime bool `json:"inTime"`
 	// Timer is the timer as in the HTTP API's answer; absent after a delete.
 	Timer json.RawMessage `json:"timer,omitempty"`
+	// Schedule is the schedule as in the HTTP API's answer; absent after a delete, a trigger and a backfill.
+	Schedule json.RawMessage `json:"schedule,omitempty"`
+	// Backfill is the HTTP API's answer to a backfill.
+	Backfill json.RawMessage `json:"backfill,omitempty"`
 	// Error, Message and Details are those of the HTTP API's error.
 	Error   string          `json:"error,omitempty"`
 	Message string          `json:"message,omitempty"`
@@ -90,9 +126,14 @@ func AnswerOf(source string, a *Answer, correlationID string, at timer.Millis) (
 	if a.Error != "" {
 		eventType = TypeRefused
 	}
-	subject := ""
-	if a.Namespace != "" && a.TimerID != "" {
-		subject = Subject(a.Namespace, a.TimerID)
+	return New(eventType, source, a.CommandID+"_answer", a.Subject(), correlationID, at, a)
+}
+
+// Subject returns namespace and id of the timer or the schedule; empty if one of them is unknown.
+func (a *Answer) Subject() string {
+	id := cmp.Or(a.ScheduleID, a.TimerID)
+	if a.Namespace == "" || id == "" {
+		return ""
 	}
-	return New(eventType, source, a.CommandID+"_answer", subject, correlationID, at, a)
+	return Subject(a.Namespace, id)
 }

@@ -126,9 +126,19 @@ func events(t *testing.T) map[string]event.CloudEvent {
 			`{"namespace":"default","id":"order-17","executeIn":"15m","deliver":"event","topic":"orders.timeouts","key":"customer-7"}`),
 		"update-topic": command(event.TypeUpdate, "c-5",
 			`{"namespace":"default","timerId":"order-17","topic":"orders.reminders","key":null}`),
-		"delete":           command(event.TypeDelete, "c-3", `{"namespace":"default","timerId":"order-17"}`),
-		"pause":            command(event.TypePause, "c-8", `{"namespace":"default","timerId":"order-17","note":"the shop is closed"}`),
-		"resume":           command(event.TypeResume, "c-9", `{"namespace":"default","timerId":"order-17","overdue":"skip"}`),
+		"delete": command(event.TypeDelete, "c-3", `{"namespace":"default","timerId":"order-17"}`),
+		"pause":  command(event.TypePause, "c-8", `{"namespace":"default","timerId":"order-17","note":"the shop is closed"}`),
+		"resume": command(event.TypeResume, "c-9", `{"namespace":"default","timerId":"order-17","overdue":"skip"}`),
+		"create-schedule": command(event.TypeCreateSchedule, "c-10", `{"namespace":"default","id":"daily-report",`+
+			`"specs":[{"cron":"0 8 * * MON-FRI"}],"timeZone":"Europe/Berlin","exclude":[{"from":"2030-12-24"}],`+
+			`"timer":{"callbackUrl":"https://example.com/report","payload":{"kind":"daily"}}}`),
+		"update-schedule":   command(event.TypeUpdateSchedule, "c-11", `{"id":"daily-report","overlap":"skip","end":null,"ifVersion":1}`),
+		"delete-schedule":   command(event.TypeDeleteSchedule, "c-12", `{"id":"daily-report","pending":"delete"}`),
+		"pause-schedule":    command(event.TypePauseSchedule, "c-13", `{"id":"daily-report","note":"the shop is closed"}`),
+		"resume-schedule":   command(event.TypeResumeSchedule, "c-14", `{"id":"daily-report"}`),
+		"trigger-schedule":  command(event.TypeTriggerSchedule, "c-15", `{"id":"daily-report"}`),
+		"backfill-schedule": command(event.TypeBackfillSchedule, "c-16", `{"id":"daily-report","from":"2026-05-04T00:00:00Z","to":"2026-05-06T00:00:00Z"}`),
+
 		"fired":            must(event.Fired(source, sample(), at+3)),
 		"fired-plain":      must(event.Fired(source, plain, at+3)),
 		"result-done":      must(event.ResultOf(source, plain, &done)),

@@ -28,7 +28,11 @@ func dataSchemas() map[string]string {
 	return map[string]string{
 		event.TypeCreate: "create", event.TypeUpdate: "update", event.TypeDelete: "delete",
 		event.TypePause: "pause", event.TypeResume: "resume",
-		event.TypeFired: "delivery", event.TypeResult: "result",
+		event.TypeCreateSchedule: "schedule-create", event.TypeUpdateSchedule: "schedule-update",
+		event.TypeDeleteSchedule: "schedule-delete", event.TypePauseSchedule: "schedule-pause",
+		event.TypeResumeSchedule: "schedule-selection", event.TypeTriggerSchedule: "schedule-selection",
+		event.TypeBackfillSchedule: "schedule-backfill",
+		event.TypeFired:            "delivery", event.TypeResult: "result",
 		event.TypeDead: "notice", event.TypeParked: "notice",
 		event.TypeApplied: "answer", event.TypeRefused: "answer",
 	}
@@ -129,6 +133,16 @@ func TestVectorsFollowTheirSchemas(t *testing.T) {
 func TestSchemasRefuse(t *testing.T) {
 	c := newCompiler(t)
 	for name, bad := range map[string][]string{
+		"schedule-create": {
+			`{}`, `{"id":"a"}`, `{"specs":[{"every":"1h"}]}`, `{"id":"a","specs":[]}`, `{"id":"a","specs":[{"weekly":true}]}`,
+			`{"id":"a","specs":[{"cron":null}]}`, `{"id":"a","specs":[{"every":"1h"}],"timer":{"executeIn":"1s"}}`,
+			`{"id":"a","specs":[{"every":"1h"}],"gap":"both"}`,
+		},
+		"schedule-update":    {`{}`, `{"id":"a","ifVersion":0}`, `{"id":"a","onConflict":"fail"}`},
+		"schedule-delete":    {`{}`, `{"id":"a","pending":"all"}`},
+		"schedule-pause":     {`{}`, `{"id":"a","note":1}`},
+		"schedule-selection": {`{}`, `{"id":""}`, `{"id":"a","note":"n"}`},
+		"schedule-backfill":  {`{"id":"a"}`, `{"id":"a","from":"2026-05-04T00:00:00Z"}`, `{"id":"a","from":"yesterday","to":"2026-05-04T00:00:00Z"}`},
 		"create": {
 			`{}`, `[]`, `{"namespace":"a","executeIn":"1s"}`, `{"namespace":"a","id":null,"executeIn":"1s"}`,
 			`{"namespace":"a","id":"b"}`, `{"namespace":"a","id":"b","executeIn":null}`,

@@ -68,6 +68,9 @@ type Definition struct {
 	CorrelationID string        `json:"correlationId,omitempty"`
 	FlowKey       string        `json:"flowKey,omitempty"`
 	ExpireAfter   time.Duration `json:"expireAfter,omitempty"`
+	// Command is the position of the last topic command or outbox row that changed the definition, so that a repetition is
+	// recognised; empty if there was none.
+	Command string `json:"command,omitempty"`
 	// Version counts the definitions of the schedule, from 1.
 	Version int `json:"version"`
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // shownCommand is how many bytes of an unreadable command its refusal contains.
@@ -117,6 +119,9 @@ func (t *session) message(it *item) (bus.Message, error) {
 		CommandID: it.event.ID, Verb: it.event.Verb, Namespace: c.space, TimerID: c.id,
 		Earlier: it.earlier, InTime: it.outcome.inTime,
 	}
+	if c.forSchedule() {
+		a.TimerID, a.ScheduleID = "", nameOf(c.id)
+	}
 	if a.CommandID == "" {
 		a.CommandID = place
 	}
@@ -133,13 +138,20 @@ func (t *session) message(it *item) (bus.Message, error) {
 			a.Command = string(d.Body[:min(len(d.Body), shownCommand)])
 		}
 	default:
-		if it.outcome.timer != nil {
+		if it.outcome.timer != nil && !c.forSchedule() {
 			correlation = it.outcome.timer.Correlation()
 		}
-		if !it.missing {
-			if a.Timer, err = encode(renderTimer(it.outcome.timer)); err != nil {
-				return bus.Message{}, fmt.Errorf("encode the timer of %s: %w", place, err)
-			}
+		switch {
+		case it.outcome.backfill != nil:
+			a.Backfill, err = encode(it.outcome.backfill)
+		case it.missing:
+		case c.forSchedule():
+			a.Schedule, err = encodeSchedule(c.namespace, it.outcome.timer)
+		default:
+			a.Timer, err = encode(renderTimer(it.outcome.timer))
+		}
+		if err != nil {
+			return bus.Message{}, fmt.Errorf("encode the result of %s: %w", place, err)
 		}
 	}
 	e, err := event.AnswerOf(t.cfg.Source, &a, correlation, t.cfg.Clock())
@@ -152,10 +164,18 @@ func (t *session) message(it *item) (bus.Message, error) {
 		return bus.Message{}, err
 	}
 	m := bus.Message{Partition: t.partitionOf(it), Key: d.Key, ID: id, Headers: headers, Body: body}
-	if c.id != "" && c.space != "" {
-		m.Key = event.Subject(c.space, c.id)
+	if subject := a.Subject(); subject != "" {
+		m.Key = subject
 	}
 	return m, nil
+}
+
+func encodeSchedule(ns *store.Namespace, row *timer.Timer) ([]byte, error) {
+	rendered, err := renderSchedule(ns, row)
+	if err != nil {
+		return nil, err
+	}
+	return encode(rendered)
 }
 
 // partitionOf returns the timer's partition, or 0 if the namespace is unknown.

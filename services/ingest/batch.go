@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"slices"
 
 	"go.opentelemetry.io/otel/trace"
@@ -12,6 +14,7 @@ import (
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/ingest/internal/commit"
@@ -59,7 +62,7 @@ func (t *session) apply(batch []*bus.Delivery) error {
 		return err
 	}
 	for _, it := range items {
-		if it.earlier && it.refusal == nil {
+		if it.earlier && !it.applied && it.refusal == nil {
 			if err := t.readPresent(it); err != nil {
 				return err
 			}
@@ -96,6 +99,9 @@ func (t *session) read(it *item) error {
 		}
 		from.caller = access.Anyone() // the bus decides who may publish, and the user's database who may insert rows
 		from.source = it.event.Source
+		if it.hasPosition() {
+			from.place = fmt.Sprintf("%s/%d", t.place(d), d.Time.UnixMilli()) // another command may have the position after a truncation
+		}
 		from.correlationID, from.trace = it.event.CorrelationID, tracing.Of(it.traced, it.event.Trace)
 		it.command, err = t.prepare(ctx, it.event.Verb, it.event.Data, from)
 		tracing.SetTimer(it.traced, it.command.space, it.command.id)
@@ -113,29 +119,95 @@ func (t *session) read(it *item) error {
 	})
 }
 
-// refuseUnread refuses a command that could not be read, and finds out which timer it names.
+// refuseUnread refuses a command that could not be read, and finds out which timer or schedule it names.
 func (it *item) refuseUnread(f *refusal) {
 	it.refusal, it.unread = f, true
 	it.command.space, it.command.id = decode.TimerOf(it.event.Data)
+	if it.command.id != "" && it.event.Verb.ForSchedule() {
+		it.command.id = shard.ScheduleIDPrefix + it.command.id
+	}
 }
 
 // hasPosition reports whether the command has a position. The zero position means that the bus does not have positions.
 func (it *item) hasPosition() bool { return it.position() != (store.Position{}) }
 
-// commit applies the commands that the store has not applied yet, in one transaction with the position, if the store
-// supports that and the bus has positions. Otherwise it applies all of them, also replayed ones.
+// commit applies the commands that the store has not applied yet, in order. Commands that are one write each are applied together, in
+// one transaction with the position, if the store supports that and the bus has positions. Otherwise all of them are applied, also
+// replayed ones.
 func (t *session) commit(items []*item) error {
-	if t.cfg.Positions == nil || slices.ContainsFunc(items, func(it *item) bool { return !it.hasPosition() }) {
+	positions := t.cfg.Positions != nil && !slices.ContainsFunc(items, func(it *item) bool { return !it.hasPosition() })
+	if positions && !t.known {
+		if err := t.readPosition(); err != nil {
+			return err
+		}
+	}
+	for len(items) > 0 {
+		n := slices.IndexFunc(items, (*item).isAlone)
+		var err error
+		switch {
+		case n == 0:
+			n = 1
+			err = t.applyAlone(items[0], positions)
+		default:
+			if n < 0 {
+				n = len(items)
+			}
+			err = t.commitTogether(items[:n], positions)
+		}
+		if err != nil {
+			return err
+		}
+		items = items[n:]
+	}
+	return nil
+}
+
+// isAlone reports whether the command needs several calls of the store.
+func (it *item) isAlone() bool { return it.refusal == nil && it.command.alone != nil }
+
+// applyAlone applies one command, and moves the position then: a crash in between repeats the command.
+func (t *session) applyAlone(it *item, positions bool) error {
+	if positions && len(t.dropApplied([]*item{it})) == 0 {
+		return nil
+	}
+	if !it.admitted {
+		if err := t.useQuota(&it.command); err != nil {
+			it.refusal = refuse(err)
+		}
+		it.admitted = true
+	}
+	if it.refusal == nil {
+		err := t.retryUntilDone("store", func(ctx context.Context) error {
+			o, err := it.command.alone(ctx, &it.command)
+			if err != nil {
+				if f := refuse(err); f.status < http.StatusInternalServerError && !errors.Is(err, commit.ErrFull) {
+					it.refusal = f
+					return nil
+				}
+				return err
+			}
+			it.outcome, it.applied = o, true
+			it.earlier, it.missing = o.earlier, it.command.verb == event.VerbDelete || o.backfill != nil
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !positions {
+		return nil
+	}
+	return t.commitTogether([]*item{it}, true)
+}
+
+// commitTogether applies commands that are one write each, and moves the position over them.
+func (t *session) commitTogether(items []*item, positions bool) error {
+	if !positions {
 		return t.retryUntilDone("store", func(ctx context.Context) error {
 			return t.write(items, func(now timer.Millis, ops []store.Op) ([]store.Written, error) {
 				return t.cfg.Store.Write(ctx, now, ops)
 			})
 		})
-	}
-	if !t.known {
-		if err := t.readPosition(); err != nil {
-			return err
-		}
 	}
 	for {
 		fresh := t.dropApplied(items)

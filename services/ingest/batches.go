@@ -124,13 +124,13 @@ func (h *handler) applyAll(ctx context.Context, entries []entry) error {
 	return nil
 }
 
-func (h *handler) submit(ctx context.Context, items []commit.Item) []commit.Outcome {
+func (s *Service) submit(ctx context.Context, items []commit.Item) []commit.Outcome {
 	if len(items) == 0 {
 		return nil
 	}
-	ctx, span := h.cfg.Tracer.Child(ctx, trace.SpanKindInternal, "store")
+	ctx, span := s.cfg.Tracer.Child(ctx, trace.SpanKindInternal, "store")
 	defer span.End()
-	return h.committer.Submit(ctx, items...)
+	return s.committer.Submit(ctx, items...)
 }
 
 func (h *handler) renderBatch(entries []entry) api.BatchResults {

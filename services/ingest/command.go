@@ -16,11 +16,12 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/quota"
 )
 
-// command is one create, update, delete, pause or resume, from HTTP, the command topic or an outbox. All operations of the store
-// except a delete also need a revision, which op adds.
+// command is one command for a timer or a schedule, from HTTP, the command topic or an outbox. All operations of the store except a
+// delete also need a revision, which op adds.
 type command struct {
+	// verb is create, update, delete, pause or resume: what the command does to the row of the timer or the schedule.
 	verb event.Verb
-	// space is the name of the namespace, and id that of the timer.
+	// space is the name of the namespace, and id that of the row.
 	space, id string
 	// namespace is nil until resolveTimer has found it and checked the rights. Other commands share it, so its fields are not changed.
 	namespace *store.Namespace
@@ -33,6 +34,10 @@ type command struct {
 	pause        *store.Pause     // pause: who and why
 	resume       *store.Resume    // resume of a timer whose time has passed: its new time, and whether it expires undelivered
 	ifGeneration timer.Generation // all except create; 0: any
+
+	// alone, if set, applies a command for a schedule that needs several calls of the store. It may be repeated. All other commands
+	// are the write of op.
+	alone func(ctx context.Context, c *command) (outcome, error)
 }
 
 // origin describes the arrival of a request, or of a command from the command topic or an outbox.
@@ -44,6 +49,8 @@ type origin struct {
 	// received is the time from which executeIn counts. uncertain means that the clock was uncertain then (I8).
 	received  timer.Millis
 	uncertain bool
+	// place identifies a command of the command topic or of an outbox; empty for an HTTP request and for a message without a position.
+	place string
 	// correlationID is used for a create without one in its body.
 	correlationID string
 	// trace is stored in the timer's headers, so only a create and an update that replaces the headers use it.
@@ -137,7 +144,7 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 		}
 		return s.prepareResume(ctx, &b, from)
 	default:
-		return c, fmt.Errorf("prepare: unknown verb %q", verb)
+		return s.prepareSchedule(ctx, verb, body, from)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -240,7 +241,7 @@ func (r *outboxReader) advance(ctx context.Context, done outbox.Batch) (outbox.B
 	// A number that was not used before: after a failover of the user's database to a replica, the recorded batch may be an
 	// older one, and the batch whose record was lost may still be written to the store. Then the times differ.
 	next := outbox.Next{
-		Number: max(done.Number+1, r.position.Offset+1, int64(r.cfg.Clock())*1000),
+		Number: max(max(done.Number, r.position.Offset)+int64(r.cfg.BatchOps), int64(r.cfg.Clock())*1000),
 		Rows:   r.cfg.BatchOps, Bytes: r.cfg.BatchBytes, BodyLimit: r.cfg.BodyLimit,
 	}
 	if ctx.Err() != nil {
@@ -268,8 +269,9 @@ func (r *outboxReader) applyBatch(batch *outbox.Batch) error {
 				ID: strconv.FormatInt(row.ID, 10), Key: "outbox", Body: row.Body,
 				Headers: map[string]string{outboxVerb: row.Verb, outboxTrace: row.Traceparent},
 			},
-			// All rows of a batch have one position, because they are applied in one transaction.
-			Position: bus.Position{Offset: batch.Number}, Time: row.CreatedAt, Acker: noAcker{},
+			// The last row of the batch has its number, and the others the numbers before, although some may not exist any more.
+			Position: bus.Position{Offset: batch.Number - int64(len(batch.IDs)-1-slices.Index(batch.IDs, row.ID))},
+			Time:     row.CreatedAt, Acker: noAcker{},
 		}
 	}
 	return r.apply(deliveries)
@@ -290,14 +292,11 @@ func (s *Service) outboxSource(id string) source {
 				ID: place(d), Verb: event.Verb(d.Headers[outboxVerb]), Source: "outbox", Data: d.Body,
 				Trace: event.TraceOf(d.Headers[outboxTrace], ""),
 			}
-			switch c.Verb {
-			case event.VerbCreate, event.VerbUpdate, event.VerbDelete, event.VerbPause, event.VerbResume:
-				return c, nil
-			default:
-				unknown := c.Verb
+			err := event.CheckVerb(c.Verb)
+			if err != nil {
 				c.Verb = ""
-				return c, timer.Invalid("verb", string(unknown), "create, update, delete, pause or resume")
 			}
+			return c, err
 		},
 	}
 }

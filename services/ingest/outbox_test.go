@@ -269,7 +269,7 @@ func TestOutboxRefusesRows(t *testing.T) {
 			verb, body, code, text string
 			at                     time.Time
 		}{
-			{verb: "merge", body: `{"id":"a"}`, code: "INVALID_INPUT", text: `verb: "merge" is not accepted: want create, update, delete, pause or resume`},
+			{verb: "merge", body: `{"id":"a"}`, code: "INVALID_INPUT", text: `verb: "merge" is not accepted: want one of create, delete, pause, resume, schedule.backfill,`},
 			{verb: "", body: `{"id":"a"}`, code: "INVALID_INPUT", text: "verb: "},
 			{verb: "create", body: `nonsense`, code: "INVALID_INPUT", text: "body: "},
 			{verb: "create", body: `[]`, code: "INVALID_INPUT", text: "body: "},

@@ -2,8 +2,11 @@ package ingest
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/timerbus/timerbus/internal/event"
+	"github.com/timerbus/timerbus/pkg/api"
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/ingest/internal/commit"
@@ -17,6 +20,10 @@ type outcome struct {
 	inTime bool
 	// prior is the state before the write; nil if there was none.
 	prior *timer.Timer
+	// earlier: the command was a repetition, and timer is the present state.
+	earlier bool
+	// backfill is the result of a backfill, which has no timer.
+	backfill *api.ScheduleBackfill
 }
 
 // interpret converts the store's answer to the result of the command. after was read after the commit: only then is it
@@ -24,10 +31,16 @@ type outcome struct {
 func (s *Service) interpret(c *command, w *store.Written, after timer.Millis) (outcome, error) {
 	switch err := w.Err; {
 	case err == nil:
+	case errors.Is(err, store.ErrNotFound) && c.forSchedule():
+		return outcome{}, scheduleNotFound(c.space, nameOf(c.id))
 	case errors.Is(err, store.ErrNotFound):
 		return outcome{}, timerNotFound(c.space, c.id)
+	case errors.Is(err, store.ErrExists) && c.forSchedule():
+		return outcome{}, scheduleExists(&w.Timer)
 	case errors.Is(err, store.ErrExists):
 		return outcome{}, timerExists(&w.Timer)
+	case errors.Is(err, store.ErrConflict) && c.wants(&w.Timer) && c.verb == event.VerbPause && c.forSchedule():
+		return outcome{}, scheduleParked(&w.Timer)
 	case errors.Is(err, store.ErrConflict) && c.wants(&w.Timer) && c.verb == event.VerbPause:
 		return outcome{}, timerParked(&w.Timer)
 	case errors.Is(err, store.ErrConflict) && c.wants(&w.Timer) && c.unlessPaused:
@@ -46,6 +59,9 @@ func (s *Service) interpret(c *command, w *store.Written, after timer.Millis) (o
 	}
 	return o, nil
 }
+
+// forSchedule reports whether the command is for the row of a schedule.
+func (c *command) forSchedule() bool { return strings.HasPrefix(c.id, shard.ScheduleIDPrefix) }
 
 // wants reports whether a timer has the generation that ifGeneration requires.
 func (c *command) wants(t *timer.Timer) bool {

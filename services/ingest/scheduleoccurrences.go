@@ -18,81 +18,82 @@ import (
 
 // Requests that create or compute occurrences of a schedule.
 
-// TriggerSchedule implements api.ServerInterface.
-func (h *handler) TriggerSchedule(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
-		selection, err := decode.ReadScheduleSelection(body)
+// prepareTrigger prepares the create of an occurrence at the time of the command, so that a repetition creates no other one.
+func (s *Service) prepareTrigger(ctx context.Context, body []byte, from origin) (command, error) {
+	c := command{verb: event.VerbCreate}
+	selection, err := decode.ReadScheduleSelection(body)
+	if err != nil {
+		return c, err
+	}
+	c.alone = func(ctx context.Context, c *command) (outcome, error) {
+		row, present, err := s.readDefinition(ctx, c, from)
 		if err != nil {
-			return answer{}, err
-		}
-		if err := from.requireCertain(); err != nil {
-			return answer{}, err
-		}
-		ns, row, err := h.readSchedule(ctx, selection, from, access.Write)
-		if err != nil {
-			return answer{}, err
-		}
-		s, err := schedule.Parse(row.Schedule, zone.Load)
-		if err != nil {
-			return answer{}, err
+			return outcome{}, err
 		}
 		at := from.received
 		if at%1000 == 0 {
 			at++ // most schedules have occurrences at whole seconds only
 		}
-		put := s.Put(ns, selection.ID, &row.Spec, at, from.received, 0)
-		c := command{
-			verb: event.VerbCreate, space: ns.Name, id: put.ID, namespace: ns, ref: put.Ref, spec: put.Spec, onConflict: store.Keep,
+		put := present.Put(c.namespace, selection.ID, &row.Spec, at, from.received, 0)
+		occurrence := command{
+			verb: event.VerbCreate, space: c.space, id: put.ID, namespace: c.namespace, ref: put.Ref, spec: put.Spec, onConflict: store.Keep,
 		}
-		if err := h.useQuota(&c); err != nil {
-			return answer{}, err
+		o, err := s.writeOne(ctx, &occurrence, smallOp+len(row.Payload))
+		if err == nil {
+			*c = occurrence // the answer is that of the occurrence
 		}
-		return h.commit(ctx, &c, len(body)+len(row.Payload))
-	})
+		return o, err
+	}
+	if err := s.resolveSchedule(ctx, &c, selection, from); err != nil {
+		return c, err
+	}
+	return c, from.requireCertain()
 }
 
 // maxBackfill bounds the occurrences of a backfill.
 const maxBackfill = 1000
 
-// BackfillSchedule implements api.ServerInterface.
-func (h *handler) BackfillSchedule(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
-		b, err := decode.ReadBackfillSchedule(body, from.received)
+func (s *Service) prepareBackfill(ctx context.Context, body []byte, from origin) (command, error) {
+	c := command{verb: event.VerbUpdate} // it counts in the quotas once for each occurrence
+	b, err := decode.ReadBackfillSchedule(body, from.received)
+	if err != nil {
+		return c, err
+	}
+	c.alone = func(ctx context.Context, c *command) (outcome, error) {
+		row, present, err := s.readDefinition(ctx, c, from)
 		if err != nil {
-			return answer{}, err
-		}
-		if err := from.requireCertain(); err != nil {
-			return answer{}, err
-		}
-		ns, row, err := h.readSchedule(ctx, b.ScheduleSelection, from, access.Write)
-		if err != nil {
-			return answer{}, err
-		}
-		s, err := schedule.Parse(row.Schedule, zone.Load)
-		if err != nil {
-			return answer{}, err
+			return outcome{}, err
 		}
 		if !row.Status.Finished() {
 			b.To = min(b.To, row.ExecuteAt) // the schedule itself decides about this instant and later ones
 		}
-		result, err := h.backfill(ctx, ns, s, &row, &b, from.received)
-		if err != nil {
-			return answer{}, err
-		}
-		h.audit(from, "schedule backfilled", "namespace", ns.Name, "schedule", b.ID, "from", b.From.String(), "to", b.To.String(),
-			"created", result.Created)
-		return answer{status: http.StatusOK, body: result}, nil
-	})
+		result, err := s.backfill(ctx, c.namespace, present, row, &b, from.received)
+		return outcome{timer: row, inTime: true, backfill: &result}, err
+	}
+	if err := s.resolveSchedule(ctx, &c, b.ScheduleSelection, from); err != nil {
+		return c, err
+	}
+	return c, from.requireCertain()
+}
+
+// readDefinition reads the row of the schedule of a command, which may have ended.
+func (s *Service) readDefinition(ctx context.Context, c *command, from origin) (*timer.Timer, *schedule.Schedule, error) {
+	row, err := s.readSchedule(ctx, c.namespace, nameOf(c.id), from.received)
+	if err != nil {
+		return nil, nil, err
+	}
+	present, err := schedule.Parse(row.Schedule, zone.Load)
+	return &row, present, err
 }
 
 // backfill creates the occurrences of a range, maxWritten at a time.
-func (h *handler) backfill(
-	ctx context.Context, ns *store.Namespace, s *schedule.Schedule, row *timer.Timer, b *decode.BackfillSchedule, now timer.Millis,
+func (s *Service) backfill(
+	ctx context.Context, ns *store.Namespace, present *schedule.Schedule, row *timer.Timer, b *decode.BackfillSchedule, now timer.Millis,
 ) (result api.ScheduleBackfill, err error) {
 	var items []commit.Item
 	at := b.From - 1
 	for more := true; more; {
-		next, ok := s.After(at)
+		next, ok := present.After(at)
 		switch more = ok && next.At < b.To; {
 		case !more:
 		case result.Created+result.Kept+len(items) == maxBackfill:
@@ -100,19 +101,19 @@ func (h *handler) backfill(
 		case ctx.Err() != nil:
 			return result, ctx.Err()
 		default:
-			if err := h.useQuota(&command{verb: event.VerbCreate, namespace: ns}); err != nil && at < b.From {
+			if err := s.useQuota(&command{verb: event.VerbCreate, namespace: ns}); err != nil && at < b.From {
 				return result, err // nothing was created
 			} else if err != nil {
 				result.NextFrom, more = instant(next.At), false
 				break
 			}
 			at = next.At
-			put := s.Put(ns, b.ID, &row.Spec, at, now, h.cfg.Revisions.Next())
+			put := present.Put(ns, b.ID, &row.Spec, at, now, s.cfg.Revisions.Next())
 			put.OnConflict = store.Keep
 			items = append(items, commit.Item{Op: put, Size: smallOp + len(put.Spec.Payload)})
 		}
 		if len(items) == maxWritten || !more {
-			if err := h.fill(ctx, items, &result); err != nil {
+			if err := s.fill(ctx, items, &result); err != nil {
 				return result, err
 			}
 			items = items[:0]
@@ -122,8 +123,8 @@ func (h *handler) backfill(
 }
 
 // fill creates occurrences and counts them.
-func (h *handler) fill(ctx context.Context, items []commit.Item, result *api.ScheduleBackfill) error {
-	for _, committed := range h.submit(ctx, items) {
+func (s *Service) fill(ctx context.Context, items []commit.Item, result *api.ScheduleBackfill) error {
+	for _, committed := range s.submit(ctx, items) {
 		err := committed.Err
 		if err == nil {
 			err = committed.Written.Err
@@ -156,7 +157,7 @@ func (h *handler) PreviewSchedule(w http.ResponseWriter, r *http.Request) {
 		if p.ID == "" {
 			s, err = schedule.Check(p.Apply(schedule.Definition{}), zone.Load)
 		} else {
-			if _, row, err = h.readSchedule(ctx, p.ScheduleSelection, from, access.Read); err == nil {
+			if row, err = h.readSchedule(ctx, ns, p.ID, from.received); err == nil {
 				s, err = schedule.Parse(row.Schedule, zone.Load)
 			}
 		}

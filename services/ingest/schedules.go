@@ -19,36 +19,168 @@ import (
 	"github.com/timerbus/timerbus/services/ingest/internal/decode"
 )
 
-// A schedule is a row of the store like that of a timer (I22), so its writes are those of timers, with the same guarantees.
+// A schedule is a row of the store like that of a timer (I22), so its writes are those of timers, with the same guarantees. Requests and
+// commands of the topic and the outbox use the same functions.
 
 // CreateSchedule implements api.ServerInterface.
 func (h *handler) CreateSchedule(w http.ResponseWriter, r *http.Request) {
+	h.serveSchedule(w, r, event.VerbCreateSchedule)
+}
+
+// UpdateSchedule implements api.ServerInterface.
+func (h *handler) UpdateSchedule(w http.ResponseWriter, r *http.Request) {
+	h.serveSchedule(w, r, event.VerbUpdateSchedule)
+}
+
+// DeleteSchedule implements api.ServerInterface.
+func (h *handler) DeleteSchedule(w http.ResponseWriter, r *http.Request) {
+	h.serveSchedule(w, r, event.VerbDeleteSchedule)
+}
+
+// PauseSchedule implements api.ServerInterface.
+func (h *handler) PauseSchedule(w http.ResponseWriter, r *http.Request) {
+	h.serveSchedule(w, r, event.VerbPauseSchedule)
+}
+
+// ResumeSchedule implements api.ServerInterface.
+func (h *handler) ResumeSchedule(w http.ResponseWriter, r *http.Request) {
+	h.serveSchedule(w, r, event.VerbResumeSchedule)
+}
+
+// TriggerSchedule implements api.ServerInterface.
+func (h *handler) TriggerSchedule(w http.ResponseWriter, r *http.Request) {
+	h.serveSchedule(w, r, event.VerbTriggerSchedule)
+}
+
+// BackfillSchedule implements api.ServerInterface.
+func (h *handler) BackfillSchedule(w http.ResponseWriter, r *http.Request) {
+	h.serveSchedule(w, r, event.VerbBackfillSchedule)
+}
+
+// serveSchedule serves a command for a schedule.
+func (h *handler) serveSchedule(w http.ResponseWriter, r *http.Request, verb event.Verb) {
 	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
-		b, err := decode.ReadCreateSchedule(body)
+		c, err := h.prepare(ctx, verb, body, from)
+		if err == nil {
+			err = h.useQuota(&c)
+		}
 		if err != nil {
 			return answer{}, err
 		}
-		c := command{verb: event.VerbCreate, onConflict: b.OnConflict}
-		if err := h.resolveSchedule(ctx, &c, b.ScheduleSelection, from); err != nil {
-			return answer{}, err
-		}
-		if err := from.requireCertain(); err != nil {
-			return answer{}, err
-		}
-		template, err := h.template(ctx, &c, &b.ScheduleFields, from)
+		name := nameOf(c.id)
+		o, err := h.applyOne(ctx, &c, len(body))
 		if err != nil {
 			return answer{}, err
 		}
-		s, next, err := define(b.Apply(schedule.Definition{Version: 1}), from.received)
-		if err != nil {
-			return answer{}, err
+		switch verb {
+		case event.VerbPauseSchedule:
+			h.audit(from, "schedule paused", "namespace", c.space, "schedule", name, "note", c.pause.Note)
+		case event.VerbResumeSchedule:
+			h.audit(from, "schedule resumed", "namespace", c.space, "schedule", name)
+		case event.VerbBackfillSchedule:
+			h.audit(from, "schedule backfilled", "namespace", c.space, "schedule", name, "created", o.backfill.Created)
 		}
-		c.spec = s.Row(template, next)
-		if err := h.useQuota(&c); err != nil {
-			return answer{}, err
-		}
-		return h.commitSchedule(ctx, &c, len(body))
+		return scheduleAnswer(&c, &o)
 	})
+}
+
+// prepareSchedule is prepare for a command for a schedule.
+func (s *Service) prepareSchedule(ctx context.Context, verb event.Verb, body []byte, from origin) (command, error) {
+	switch verb {
+	case event.VerbCreateSchedule:
+		return s.prepareCreateSchedule(ctx, body, from)
+	case event.VerbUpdateSchedule:
+		return s.prepareUpdateSchedule(ctx, body, from)
+	case event.VerbDeleteSchedule:
+		return s.prepareDeleteSchedule(ctx, body, from)
+	case event.VerbPauseSchedule:
+		c := command{verb: event.VerbPause}
+		p, err := decode.ReadPauseSchedule(body)
+		if err != nil {
+			return c, err
+		}
+		c.pause = &store.Pause{By: from.by(), Note: p.Note}
+		err = s.resolveSchedule(ctx, &c, p.ScheduleSelection, from)
+		return c, err
+	case event.VerbResumeSchedule:
+		c := command{verb: event.VerbResume, resume: &store.Resume{}}
+		selection, err := decode.ReadScheduleSelection(body)
+		if err != nil {
+			return c, err
+		}
+		c.alone = s.resumeSchedule
+		err = s.resolveSchedule(ctx, &c, selection, from)
+		return c, err
+	case event.VerbTriggerSchedule:
+		return s.prepareTrigger(ctx, body, from)
+	case event.VerbBackfillSchedule:
+		return s.prepareBackfill(ctx, body, from)
+	default:
+		return command{}, fmt.Errorf("prepare: unknown verb %q", verb)
+	}
+}
+
+func (s *Service) prepareCreateSchedule(ctx context.Context, body []byte, from origin) (command, error) {
+	c := command{verb: event.VerbCreate}
+	b, err := decode.ReadCreateSchedule(body)
+	if err != nil {
+		return c, err
+	}
+	c.onConflict = b.OnConflict
+	if err := s.resolveSchedule(ctx, &c, b.ScheduleSelection, from); err != nil {
+		return c, err
+	}
+	if err := from.requireCertain(); err != nil {
+		return c, err
+	}
+	template, err := s.template(ctx, &c, &b.ScheduleFields, from)
+	if err != nil {
+		return c, err
+	}
+	created, next, err := define(b.Apply(schedule.Definition{Version: 1}), from.received)
+	if err == nil {
+		c.spec = created.Row(template, next)
+	}
+	return c, err
+}
+
+func (s *Service) prepareUpdateSchedule(ctx context.Context, body []byte, from origin) (command, error) {
+	c := command{verb: event.VerbUpdate}
+	u, err := decode.ReadUpdateSchedule(body)
+	if err != nil {
+		return c, err
+	}
+	if err := s.resolveSchedule(ctx, &c, u.ScheduleSelection, from); err != nil {
+		return c, err
+	}
+	if err := from.requireCertain(); err != nil {
+		return c, err
+	}
+	c.alone = s.thenDeletePending(u.DeletePending, func(ctx context.Context, c *command) (outcome, error) {
+		return s.changeSchedule(ctx, c, &u, from, len(body), func(row *timer.Timer, present *schedule.Schedule) (err error) {
+			c.patch, err = s.schedulePatch(ctx, c, &u, from, row, present)
+			return err
+		})
+	})
+	return c, nil
+}
+
+func (s *Service) prepareDeleteSchedule(ctx context.Context, body []byte, from origin) (command, error) {
+	c := command{verb: event.VerbDelete}
+	u, err := decode.ReadDeleteSchedule(body)
+	if err != nil {
+		return c, err
+	}
+	if u.IfVersion != 0 || u.DeletePending {
+		c.alone = s.thenDeletePending(u.DeletePending, func(ctx context.Context, c *command) (outcome, error) {
+			if u.IfVersion == 0 {
+				return s.writeOne(ctx, c, len(body))
+			}
+			return s.changeSchedule(ctx, c, &u, from, len(body), func(*timer.Timer, *schedule.Schedule) error { return nil })
+		})
+	}
+	err = s.resolveSchedule(ctx, &c, u.ScheduleSelection, from)
+	return c, err
 }
 
 // define checks a definition, and returns its first occurrence after an instant.
@@ -78,38 +210,17 @@ func (s *Service) resolveSchedule(ctx context.Context, c *command, selection dec
 	return s.resolve(ctx, c, selection.Namespace, shard.ScheduleIDPrefix+selection.ID, from)
 }
 
-// commitSchedule commits a command for a schedule whose body has size bytes.
-func (h *handler) commitSchedule(ctx context.Context, c *command, size int) (answer, error) {
-	o, err := h.writeSchedule(ctx, c, size)
-	if err != nil {
-		return answer{}, err
-	}
-	return scheduleAnswer(c, &o)
-}
-
-func (h *handler) writeSchedule(ctx context.Context, c *command, size int) (outcome, error) {
-	committed := h.submit(ctx, []commit.Item{{Op: c.op(h.cfg.Revisions.Next()), Size: size}})[0]
-	if committed.Err != nil {
-		return outcome{}, committed.Err
-	}
-	w := committed.Written
-	switch {
-	case errors.Is(w.Err, store.ErrNotFound):
-		return outcome{}, scheduleNotFound(c.space, nameOf(c.id))
-	case errors.Is(w.Err, store.ErrExists):
-		return outcome{}, scheduleExists(&w.Timer)
-	case errors.Is(w.Err, store.ErrConflict) && c.verb == event.VerbPause:
-		return outcome{}, scheduleParked(&w.Timer)
-	}
-	return h.interpret(c, w, committed.After)
-}
-
+// scheduleAnswer returns the answer to an applied command for a schedule.
 func scheduleAnswer(c *command, o *outcome) (answer, error) {
 	a := answer{status: http.StatusOK}
 	if !o.inTime {
 		a.status = http.StatusAccepted
 	}
 	switch {
+	case o.backfill != nil:
+		a.body = o.backfill
+	case !c.forSchedule(): // a trigger
+		a.body, a.correlation = renderTimer(o.timer), o.timer.Correlation()
 	case c.verb != event.VerbDelete:
 		body, err := renderSchedule(c.namespace, o.timer)
 		if err != nil {
@@ -137,7 +248,11 @@ func (h *handler) GetSchedule(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		ns, row, err := h.readSchedule(ctx, selection, from, access.Read)
+		ns, err := h.lookup(ctx, from, access.Read, selection.Namespace)
+		if err != nil {
+			return answer{}, err
+		}
+		row, err := h.readSchedule(ctx, ns, selection.ID, from.received)
 		if err != nil {
 			return answer{}, err
 		}
@@ -146,103 +261,46 @@ func (h *handler) GetSchedule(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// readSchedule reads the row of a schedule.
-func (h *handler) readSchedule(
-	ctx context.Context, selection decode.ScheduleSelection, from origin, right access.Verb,
-) (*store.Namespace, timer.Timer, error) {
-	ns, err := h.lookup(ctx, from, right, selection.Namespace)
-	if err == nil && right == access.Write {
-		ns, err = h.requireOpen(ctx, ns)
-	}
-	if err != nil {
-		return ns, timer.Timer{}, err
-	}
-	row, err := h.cfg.Store.Get(ctx, from.received, refOf(ns, shard.ScheduleIDPrefix+selection.ID))
+// readSchedule reads the row of a schedule, which may have ended.
+func (s *Service) readSchedule(ctx context.Context, ns *store.Namespace, name string, now timer.Millis) (timer.Timer, error) {
+	row, err := s.cfg.Store.Get(ctx, now, refOf(ns, shard.ScheduleIDPrefix+name))
 	if errors.Is(err, store.ErrNotFound) {
-		err = scheduleNotFound(ns.Name, selection.ID)
+		err = scheduleNotFound(ns.Name, name)
 	}
-	return ns, row, err
-}
-
-// UpdateSchedule implements api.ServerInterface.
-func (h *handler) UpdateSchedule(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
-		u, err := decode.ReadUpdateSchedule(body)
-		if err != nil {
-			return answer{}, err
-		}
-		if err := from.requireCertain(); err != nil {
-			return answer{}, err
-		}
-		c := command{verb: event.VerbUpdate}
-		o, err := h.changeSchedule(ctx, &c, &u, from, len(body), func(row *timer.Timer, s *schedule.Schedule) (err error) {
-			c.patch, err = h.schedulePatch(ctx, &c, &u, from, row, s)
-			return err
-		})
-		if err != nil {
-			return answer{}, err
-		}
-		if err := h.deletePending(ctx, &c, &o, u.DeletePending); err != nil {
-			return answer{}, err
-		}
-		return scheduleAnswer(&c, &o)
-	})
-}
-
-// DeleteSchedule implements api.ServerInterface.
-func (h *handler) DeleteSchedule(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
-		u, err := decode.ReadDeleteSchedule(body)
-		if err != nil {
-			return answer{}, err
-		}
-		c := command{verb: event.VerbDelete}
-		var o outcome
-		if u.IfVersion == 0 {
-			if err = h.resolveSchedule(ctx, &c, u.ScheduleSelection, from); err == nil {
-				o, err = h.writeSchedule(ctx, &c, len(body))
-			}
-		} else {
-			o, err = h.changeSchedule(ctx, &c, &u, from, len(body), func(*timer.Timer, *schedule.Schedule) error { return nil })
-		}
-		if err != nil {
-			return answer{}, err
-		}
-		if err := h.deletePending(ctx, &c, &o, u.DeletePending); err != nil {
-			return answer{}, err
-		}
-		return scheduleAnswer(&c, &o)
-	})
+	return row, err
 }
 
 // changeSchedule reads a schedule, prepares a command for its present state, and commits it. It repeats this if the
 // schedule has changed in between.
-func (h *handler) changeSchedule(
+func (s *Service) changeSchedule(
 	ctx context.Context, c *command, u *decode.UpdateSchedule, from origin, size int, prepare func(*timer.Timer, *schedule.Schedule) error,
 ) (outcome, error) {
-	if err := h.resolveSchedule(ctx, c, u.ScheduleSelection, from); err != nil {
+	if err := s.resolveSchedule(ctx, c, u.ScheduleSelection, from); err != nil {
 		return outcome{}, err
 	}
 	for tries := 1; ; tries++ {
-		row, err := h.cfg.Store.Get(ctx, from.received, c.ref)
+		row, err := s.cfg.Store.Get(ctx, from.received, c.ref)
 		if errors.Is(err, store.ErrNotFound) || err == nil && row.Status.Finished() {
 			return outcome{}, scheduleNotFound(c.space, u.ID)
 		}
 		if err != nil {
 			return outcome{}, err
 		}
-		s, err := schedule.Parse(row.Schedule, zone.Load)
+		present, err := schedule.Parse(row.Schedule, zone.Load)
 		if err != nil {
 			return outcome{}, err
 		}
-		if u.IfVersion != 0 && u.IfVersion != s.Version {
-			return outcome{}, scheduleVersionConflict(&row, s.Version, u.IfVersion)
+		if from.place != "" && present.Command == from.place {
+			return outcome{timer: &row, inTime: true, earlier: true}, nil
 		}
-		if err := prepare(&row, s); err != nil {
+		if u.IfVersion != 0 && u.IfVersion != present.Version {
+			return outcome{}, scheduleVersionConflict(&row, present.Version, u.IfVersion)
+		}
+		if err := prepare(&row, present); err != nil {
 			return outcome{}, err
 		}
 		c.ifGeneration = row.Generation
-		o, err := h.writeSchedule(ctx, c, size)
+		o, err := s.writeOne(ctx, c, size)
 		refused := (*refusal)(nil)
 		switch conflict := errors.As(err, &refused) && refused.code == api.ErrorCodeGenerationConflict; {
 		case conflict && tries < scheduleTries:
@@ -263,32 +321,35 @@ const scheduleTries = 16
 
 // schedulePatch returns the update of a schedule's row. If the instants of occurrences change, the next one is the first of the new
 // definition that is after the present and after the last decision.
-func (h *handler) schedulePatch(
+func (s *Service) schedulePatch(
 	ctx context.Context, c *command, u *decode.UpdateSchedule, from origin, row *timer.Timer, present *schedule.Schedule,
 ) (timer.Patch, error) {
 	d := u.Apply(present.Definition)
 	d.Version++
+	if from.place != "" {
+		d.Command = from.place
+	}
 	state, err := schedule.ParseState(row.ScheduleState)
 	if err != nil {
 		return timer.Patch{}, err
 	}
-	var s *schedule.Schedule
+	var changed *schedule.Schedule
 	next := row.ExecuteAt
 	if u.ChangesOccurrences() {
-		s, next, err = define(d, max(from.received, state.Last)) // the clock of another process may be ahead
+		changed, next, err = define(d, max(from.received, state.Last)) // the clock of another process may be ahead
 	} else {
-		s, err = schedule.Check(d, zone.Load)
+		changed, err = schedule.Check(d, zone.Load)
 	}
 	if err != nil {
 		return timer.Patch{}, err
 	}
 	template := present.Template(&row.Spec)
 	if u.HasTemplate() {
-		if template, err = h.template(ctx, c, &u.ScheduleFields, from); err != nil {
+		if template, err = s.template(ctx, c, &u.ScheduleFields, from); err != nil {
 			return timer.Patch{}, err
 		}
 	}
-	spec := s.Row(template, next)
+	spec := changed.Row(template, next)
 	p := timer.Patch{Schedule: &spec.Schedule}
 	if u.ChangesOccurrences() {
 		p.ExecuteAt = &spec.ExecuteAt
@@ -306,12 +367,30 @@ func (h *handler) schedulePatch(
 	return p, nil
 }
 
-// deletePending deletes the unfinished occurrences that a schedule had created before a write, if wanted. Its errors say that the write
-// was applied.
-func (h *handler) deletePending(ctx context.Context, c *command, o *outcome, wanted bool) error {
-	if !wanted || o.prior == nil {
-		return nil
+// thenDeletePending returns a function that changes a schedule and then, if wanted, deletes its pending occurrences. A repetition does
+// not change the schedule again.
+func (s *Service) thenDeletePending(
+	wanted bool, change func(context.Context, *command) (outcome, error),
+) func(context.Context, *command) (outcome, error) {
+	var changed *outcome
+	return func(ctx context.Context, c *command) (outcome, error) {
+		if changed == nil {
+			o, err := change(ctx, c)
+			if err != nil {
+				return o, err
+			}
+			changed = &o
+		}
+		if !wanted || changed.prior == nil {
+			return *changed, nil
+		}
+		return *changed, s.deletePending(ctx, c, changed)
 	}
+}
+
+// deletePending deletes the unfinished occurrences that a schedule had created before a write. Its errors say that the write was
+// applied.
+func (s *Service) deletePending(ctx context.Context, c *command, o *outcome) error {
 	state, err := schedule.ParseState(o.prior.ScheduleState)
 	if err != nil {
 		return err
@@ -321,7 +400,7 @@ func (h *handler) deletePending(ctx context.Context, c *command, o *outcome, wan
 		id := c.namespace.Shards.OccurrenceID(nameOf(c.id), at.String())
 		items[i] = commit.Item{Op: store.Delete{Ref: refOf(c.namespace, id)}, Size: smallOp}
 	}
-	for _, committed := range h.submit(ctx, items) {
+	for _, committed := range s.submit(ctx, items) {
 		err := committed.Err
 		if err == nil && !errors.Is(committed.Written.Err, store.ErrNotFound) {
 			err = committed.Written.Err
@@ -374,55 +453,19 @@ func (h *handler) ListSchedules(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// PauseSchedule implements api.ServerInterface.
-func (h *handler) PauseSchedule(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
-		p, err := decode.ReadPauseSchedule(body)
-		if err != nil {
-			return answer{}, err
-		}
-		c := command{verb: event.VerbPause, pause: &store.Pause{By: from.by(), Note: p.Note}}
-		if err := h.resolveSchedule(ctx, &c, p.ScheduleSelection, from); err != nil {
-			return answer{}, err
-		}
-		a, err := h.commitSchedule(ctx, &c, len(body))
-		if err == nil {
-			h.audit(from, "schedule paused", "namespace", c.space, "schedule", p.ID, "note", p.Note)
-		}
-		return a, err
-	})
-}
-
-// ResumeSchedule implements api.ServerInterface.
-func (h *handler) ResumeSchedule(w http.ResponseWriter, r *http.Request) {
-	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
-		selection, err := decode.ReadScheduleSelection(body)
-		if err != nil {
-			return answer{}, err
-		}
-		c := command{verb: event.VerbResume, resume: &store.Resume{}}
-		if err := h.resolveSchedule(ctx, &c, selection, from); err != nil {
-			return answer{}, err
-		}
-		o, err := h.writeSchedule(ctx, &c, len(body))
-		if err == nil && o.timer.Status == timer.StatusParked {
-			err = h.startParked(ctx, &c, &o)
-		}
-		if err != nil {
-			return answer{}, err
-		}
-		a, err := scheduleAnswer(&c, &o)
-		if err == nil {
-			h.audit(from, "schedule resumed", "namespace", c.space, "schedule", selection.ID)
-		}
-		return a, err
-	})
+// resumeSchedule resumes a paused schedule, and starts a parked one again.
+func (s *Service) resumeSchedule(ctx context.Context, c *command) (outcome, error) {
+	o, err := s.writeOne(ctx, c, smallOp)
+	if err == nil && o.timer.Status == timer.StatusParked {
+		err = s.startParked(ctx, c, &o)
+	}
+	return o, err
 }
 
 // startParked starts a parked schedule again.
-func (h *handler) startParked(ctx context.Context, c *command, o *outcome) error {
-	all, err := h.redrive(ctx, []store.Rearm{{
-		Ref: c.ref, Revision: h.cfg.Revisions.Next(), ExecuteAt: o.timer.ExecuteAt, IfGeneration: o.timer.Generation,
+func (s *Service) startParked(ctx context.Context, c *command, o *outcome) error {
+	all, err := s.redrive(ctx, []store.Rearm{{
+		Ref: c.ref, Revision: s.cfg.Revisions.Next(), ExecuteAt: o.timer.ExecuteAt, IfGeneration: o.timer.Generation,
 	}})
 	if err == nil {
 		err = all[0].Err
@@ -449,7 +492,7 @@ func (h *handler) GetScheduleHistory(w http.ResponseWriter, r *http.Request) {
 			return answer{}, err
 		}
 		if len(entries) == 0 {
-			if _, _, err := h.readSchedule(ctx, q.ScheduleSelection, from, access.Read); err != nil {
+			if _, err := h.readSchedule(ctx, ns, q.ID, from.received); err != nil {
 				return answer{}, err
 			}
 		}

@@ -72,11 +72,7 @@ func (h *handler) apply(ctx context.Context, verb event.Verb, body []byte, from 
 // commit commits a command whose body has size bytes.
 func (h *handler) commit(ctx context.Context, c *command, size int) (answer, error) {
 	tracing.SetTimer(ctx, c.space, c.id)
-	committed := h.submit(ctx, []commit.Item{{Op: c.op(h.cfg.Revisions.Next()), Size: size}})[0]
-	if committed.Err != nil {
-		return answer{}, committed.Err
-	}
-	o, err := h.interpret(c, committed.Written, committed.After)
+	o, err := h.writeOne(ctx, c, size)
 	if err != nil {
 		return answer{}, err
 	}
@@ -96,6 +92,23 @@ func (h *handler) commit(ctx context.Context, c *command, size int) (answer, err
 		}
 	}
 	return a, nil
+}
+
+// writeOne writes the operation of a command whose body has size bytes.
+func (s *Service) writeOne(ctx context.Context, c *command, size int) (outcome, error) {
+	committed := s.submit(ctx, []commit.Item{{Op: c.op(s.cfg.Revisions.Next()), Size: size}})[0]
+	if committed.Err != nil {
+		return outcome{}, committed.Err
+	}
+	return s.interpret(c, committed.Written, committed.After)
+}
+
+// applyOne applies a command whose body has size bytes.
+func (s *Service) applyOne(ctx context.Context, c *command, size int) (outcome, error) {
+	if c.alone != nil {
+		return c.alone(ctx, c)
+	}
+	return s.writeOne(ctx, c, size)
 }
 
 // GetTimer implements api.ServerInterface.

@@ -196,7 +196,7 @@ func TestRefusedCommandsSayWhatHTTPSays(t *testing.T) {
 			shown      bool
 		}{
 			{nil, `nonsense`, "INVALID_INPUT", `message: "nonsense" is not accepted: want a CloudEvent: structured JSON, or binary with ce_ or ce- headers`, true},
-			{map[string]string{"ce_specversion": "1.0", "ce_id": "7", "ce_source": "s", "ce_type": "timer.make"}, `{}`, "INVALID_INPUT", `type: "timer.make" is not accepted: want timerbus.timer.create, timerbus.timer.update, timerbus.timer.delete, timerbus.timer.pause or timerbus.timer.resume`, true},
+			{map[string]string{"ce_specversion": "1.0", "ce_id": "7", "ce_source": "s", "ce_type": "timer.make"}, `{}`, "INVALID_INPUT", `type: "timer.make" is not accepted: want one of timerbus.schedule.backfill, timerbus.schedule.create, timerbus.schedule.delete, timerbus.schedule.pause, timerbus.schedule.resume, timerbus.schedule.trigger, timerbus.schedule.update, timerbus.timer.create, timerbus.timer.delete, timerbus.timer.pause, timerbus.timer.resume, timerbus.timer.update`, true},
 			{map[string]string{"ce_specversion": "1.0", "ce_id": "7", "ce_source": "s", "ce_type": event.TypeCreate, "ce_correlationid": "\x01"}, `{}`, "INVALID_INPUT", `correlationid: "\x01" is not accepted: want at most 255 bytes of UTF-8 without control characters`, true},
 			{map[string]string{"ce_specversion": "1.0", "ce_id": "7", "ce_source": "s", "ce_type": event.TypeCreate}, ``, "INVALID_INPUT", `body: "" is not accepted: want one JSON object (unexpected end of JSON input, byte 0)`, false},
 			{map[string]string{"ce_specversion": "1.0", "ce_id": "7", "ce_source": "s", "ce_type": event.TypeCreate}, `{"namespace":"n","id":"x","executeIn":"1s"}`, "NAMESPACE_NOT_FOUND", `there is no namespace "n"`, false},

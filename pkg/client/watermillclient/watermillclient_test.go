@@ -295,6 +295,14 @@ func TestCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	must := func(m *message.Message, err error) *message.Message {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	selection := client.ScheduleSelection{ID: "s"}
 	for _, c := range []struct {
 		m               *message.Message
 		verb            event.Verb
@@ -306,6 +314,30 @@ func TestCommands(t *testing.T) {
 		{remove, event.VerbDelete, "default/a", "", `{"timerId":"a"}`},
 		{pause, event.VerbPause, "default/a", "", `{"note":"n","timerId":"a"}`},
 		{resume, event.VerbResume, "default/a", "", `{"overdue":"skip","timerId":"a"}`},
+		{
+			must(watermillclient.CreateSchedule("shop", client.CreateScheduleRequest{ID: "s", Specs: []client.ScheduleSpec{{Cron: "@daily"}}})),
+			event.VerbCreateSchedule, "default/s", "", `{"id":"s","specs":[{"cron":"@daily"}]}`,
+		},
+		{
+			must(watermillclient.UpdateSchedule("shop", client.UpdateScheduleRequest{Namespace: "n", ID: "s", IfVersion: 2})),
+			event.VerbUpdateSchedule, "n/s", "", `{"id":"s","ifVersion":2,"namespace":"n"}`,
+		},
+		{
+			must(watermillclient.DeleteSchedule("shop", client.DeleteScheduleRequest{ID: "s", Pending: "delete"})),
+			event.VerbDeleteSchedule, "default/s", "", `{"id":"s","pending":"delete"}`,
+		},
+		{
+			must(watermillclient.PauseSchedule("shop", client.PauseScheduleRequest{ID: "s", Note: "n"})),
+			event.VerbPauseSchedule, "default/s", "", `{"id":"s","note":"n"}`,
+		},
+		{must(watermillclient.ResumeSchedule("shop", selection)), event.VerbResumeSchedule, "default/s", "", `{"id":"s"}`},
+		{must(watermillclient.TriggerSchedule("shop", selection)), event.VerbTriggerSchedule, "default/s", "", `{"id":"s"}`},
+		{
+			must(watermillclient.BackfillSchedule("shop", client.BackfillScheduleRequest{
+				ID: "s", From: client.At(time.UnixMilli(0)), To: client.At(time.UnixMilli(1000)),
+			})),
+			event.VerbBackfillSchedule, "default/s", "", `{"from":"1970-01-01T00:00:00.000Z","id":"s","to":"1970-01-01T00:00:01.000Z"}`,
+		},
 	} {
 		got, err := event.ParseCommand(c.m.Metadata, c.m.Payload)
 		if err != nil || got.Verb != c.verb || got.ID != c.m.UUID || got.Source != "shop" || got.CorrelationID != c.correlated || string(got.Data) != c.data {
