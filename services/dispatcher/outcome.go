@@ -31,9 +31,9 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	if !r.postpone {
 		e := resultEvent(d, r, &f)
 		if err := s.applySettings(d, &f, e); err != nil {
-			// It is not known whether the namespace's settings name an onDone or onDead URL. No callback was made, because
-			// a delivery reads the settings before it makes a callback. The timer is postponed. If this attempt published a fired
-			// event, the next one publishes it again.
+			// It is not known whether the namespace's settings name an onDone or onDead URL, so the timer is postponed. This attempt
+			// made no callback: a delivery with a callback has read the settings before it, so they are known here. If this attempt
+			// published a fired event, the next one publishes it again.
 			r = &attemptResult{postpone: true, Verdict: callback.Verdict{Reason: err.Error()}, finishedAt: r.finishedAt, host: r.host}
 			f = s.finishOf(d, r)
 		} else if err := s.publishResult(d, e); err != nil {
@@ -344,9 +344,10 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 // resolveConflict finds out why the row is not in the state that a try expects.
 func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Finish, waitIfLost, unknown bool) (writeResult, nextStep) {
 	if !unknown && (d.unconfirmedRevision == 0 || f.If.Revision == 0) {
-		// Another writer caused the conflict, and not an earlier write of this delivery. After a done or dead outcome the row is gone, so
-		// the error would be ErrNotFound. Leases and postponements do not change the generation, so a guard with a generation still
-		// matches. A guard with a revision has that of the last write of this delivery, because the store has confirmed all of them.
+		// Another writer caused the conflict, and not an earlier write of this delivery:
+		//   - A guard with a revision (unconfirmedRevision is 0) has that of the last write of this delivery: all are confirmed.
+		//   - A guard with a generation belongs to the outcome, which is the last write. The earlier ones are leases and postponements,
+		//     which do not change the generation. After a done or dead outcome the row is gone, so the error would be ErrNotFound.
 		return missed, noRetry
 	}
 	row, ok := s.reread(ctx, d, waitIfLost)

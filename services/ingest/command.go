@@ -32,7 +32,7 @@ type command struct {
 	patch        timer.Patch      // update
 	unlessPaused bool             // update
 	pause        *store.Pause     // pause: who and why
-	resume       *store.Resume    // resume of a timer whose time has passed: its new time, and whether it expires undelivered
+	resume       *store.Resume    // resume: for a timer whose time has passed, its new time and whether it expires undelivered
 	ifGeneration timer.Generation // all except create; 0: any
 
 	// alone, if set, applies a command for a schedule that needs several calls of the store. It may be repeated. All other commands
@@ -255,10 +255,11 @@ func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete, from orig
 }
 
 // resolveTimer checks the right to write, reads the namespace from the directory, and sets the command's namespace, timer id and
-// ref. All commands except deletes get an error if the namespace is being deleted.
+// ref. It returns an error if the id is that of the row of a schedule, and for all commands except deletes if the namespace is being
+// deleted.
 func (s *Service) resolveTimer(ctx context.Context, c *command, selection decode.Selection, from origin) error {
 	err := s.resolve(ctx, c, selection.Namespace, selection.ID, from)
-	if err == nil && c.verb != event.VerbCreate { // prepareCreate refuses the id with another error
+	if err == nil && c.verb != event.VerbCreate { // prepareCreate refuses all reserved ids, those of schedules too, with another error
 		err = requireTimer(selection.Namespace, selection.ID)
 	}
 	return err
@@ -272,7 +273,7 @@ func requireTimer(space, id string) error {
 	return nil
 }
 
-// resolve is resolveTimer for the row of a timer or a schedule.
+// resolve does this for the row of a timer or a schedule, so it accepts the ids of schedules.
 func (s *Service) resolve(ctx context.Context, c *command, space, id string, from origin) error {
 	c.space, c.id = space, id
 	ns, err := s.lookup(ctx, from, access.Write, space)

@@ -80,8 +80,9 @@ type Limits struct {
 // Bounds apply to slots, room, permits of hosts, and flows. A delivery holds a slot from before the row check until the attempt
 // has a result, so that a checked row is started immediately (I7). It holds room until the outcome is in the store: if the store
 // is slow, no more rows are read once the room is used up, so memory stays bounded. It holds a permit of the target's host from
-// before the row check until the call has ended. If its flow has limits, it also holds one of the flow's own slots, one of its
-// permits, or both. Namespaces get slots by round robin.
+// before the row check until the call has ended. If its flow has a limit, its turn must have come (flows.go): a flow with a rate
+// gives it one of the flow's slots then, and a flow with a bound of concurrency one of its permits. Namespaces get slots by round
+// robin.
 //
 // The event names the target, so a row is usually read once: when its delivery has a slot and a permit. A row is read without a
 // permit in two cases: the event has no target; or the circuit is open, and the retry policy in the row decides whether the timer
@@ -262,7 +263,7 @@ func (q *Queue) fill(r *Decision, limit int, at *Time, postpone func(*Ticket, Pe
 	next := func() *Ticket {
 		t := q.hosts.next(q.mayHoldSlot, at)
 		if t != nil {
-			q.beginTurn(t, at) // hosts.next returns only tickets whose flow has a slot
+			q.beginTurn(t, at) // succeeds: hosts.next returns only tickets whose flow allows a start now
 		}
 		return t
 	}
@@ -289,7 +290,7 @@ func (q *Queue) fill(r *Decision, limit int, at *Time, postpone func(*Ticket, Pe
 			continue
 		}
 		if t.turn != nil && t.turn.usable(at) == 0 {
-			q.beginTurn(t, at) // the flow has no slot, so the ticket waits for its flow again, without a permit
+			q.beginTurn(t, at) // fails: the flow allows no start now, so the ticket waits for it again, without a permit of the host
 			continue
 		}
 		switch g := q.hosts.request(h, tenant, t, 0, at.Elapsed); {
@@ -329,8 +330,8 @@ func (q *Queue) LearnRow(t *Ticket, row *Row) {
 	if t.permit.granted && (target != row.Target || namespace != row.Namespace) {
 		q.hosts.release(t, Untried, false)
 		if target == row.Target {
-			if h, n := q.hosts.hostOf(t); n.allows(q.hosts.elapsed) {
-				q.hosts.grant(h, n, t)
+			if h, tenant := q.hosts.hostOf(t); tenant.allows(q.hosts.elapsed) {
+				q.hosts.grant(h, tenant, t)
 			}
 		}
 	}
@@ -414,8 +415,7 @@ func (q *Queue) EndAttempt(t *Ticket, result Result, elapsed time.Duration) (hos
 
 // Lease records that the messages of this delivery are no longer needed. Either its row is leased and has this revision, so the
 // timer becomes due again if the process ends, or another writer has changed or removed the row (revision 0). The messages may be
-// acknowledged. From now on, a timer that must run isolated no longer waits for this delivery, unless this delivery came from
-// quarantine.
+// acknowledged. From now on, a timer that must run isolated waits for this delivery only if this delivery came from quarantine.
 func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 	if revision != 0 {
 		q.remember(t, State{t.UUID, revision})
@@ -445,8 +445,8 @@ type Aged struct {
 	// Lease: its row must be leased.
 	Lease bool
 	// Postpone: it waited too long, and is now in stage Writing. ForHost: it waited for a permit, or in quarantine while its host
-	// had none free. PermitAnswer has the reason and the delay if ForHost is set, or if it waited in quarantine for its flow. Otherwise it
-	// is empty, and the delay is the usual one.
+	// had none free. PermitAnswer has the reason and the delay if ForHost is set, or if it waited in quarantine for its flow
+	// (Ticket.isolatedFor). Otherwise it is empty, and the delay is the usual one.
 	Postpone, ForHost bool
 	PermitAnswer
 }
@@ -472,8 +472,8 @@ func (q *Queue) Aged(at *Time) (old []Aged, wait time.Duration) {
 		case q.waitedTooLong(t, elapsed):
 			a.Postpone, dropped = true, true
 			if a.ForHost = t.stage == Queued || t.stage == Quarantined && !q.hosts.free(t); a.ForHost {
-				h, n := q.hosts.hostOf(t)
-				a.PermitAnswer = q.hosts.refuse(h, n, Saturated, 0)
+				h, tenant := q.hosts.hostOf(t)
+				a.PermitAnswer = q.hosts.refuse(h, tenant, Saturated, 0)
 			} else if f := t.isolatedFor; f != nil {
 				a.PermitAnswer = f.postponement(t, at, q.flows.clock.total)
 			}

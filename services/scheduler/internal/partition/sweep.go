@@ -40,9 +40,11 @@ type shardSweep struct {
 	occupied bool
 }
 
-// SweepBy returns the time at which the next sweep must begin even if the pause has not ended. It is the earlier of two times: when a
-// handover barrier was removed, so the next sweep begins at once, and AckWait after the ack floor has entered a new topic epoch. It is
-// Never if there is neither. SweepStart resets each of the two that has passed.
+// SweepBy returns the time at which the next sweep must begin even if the pause has not ended. It is the earlier of two times:
+//   - when a handover barrier was removed (a time that has passed, so the next sweep begins at once);
+//   - AckWait after the ack floor has entered a new topic epoch.
+//
+// It is Never if there is neither. SweepStart resets each of the two that has passed.
 func (p *Partition) SweepBy() timer.Millis { return min(p.barrierRemovedAt, p.staleEpochAt) }
 
 // SweepPause returns the interval after a sweep: the configured one, and as much again for every 1,000 rows that the
@@ -58,8 +60,8 @@ func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 // SweepStart begins a sweep and returns its first query. The caller must first call Floor with the
 // present ack floor.
 //
-// In each shard, a sweep begins at the sweep floor, the key up to which the last sweep found no row; in an idle shard, its last
-// poll sets the floor if it finds no row. Once in each FullSweep interval it begins at the first key, because a write that takes
+// In each shard, a sweep begins at the sweep floor: the key up to which the last sweep, or the last poll of the shard while it was
+// idle, found no row. Once in each FullSweep interval it begins at the first key, because a write that takes
 // longer than SweepMargin may add a row before the sweep floor (I4). In each shard a sweep ends when there are no more overdue
 // rows, or after the first page that contains a row of this shard after R. An overdue row after R, if older than Grace, usually
 // means that a hint was lost, so its shard is polled as soon as its namespace may use room in the timer heap (mayPoll). If the
