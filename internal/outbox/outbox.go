@@ -40,7 +40,8 @@ type Reader interface {
 type Batch struct {
 	// Outbox identifies the table. It is stored in the database.
 	Outbox string
-	// Number is larger than that of every earlier batch of this outbox. 0 means that there was no batch yet.
+	// Number is larger than that of every earlier batch of this outbox, by at least the number of its rows. 0 means that there was no
+	// batch yet.
 	Number int64
 	// IDs are the ids of its rows, in ascending order.
 	IDs []int64
@@ -48,7 +49,7 @@ type Batch struct {
 
 // Next describes the batch to record.
 type Next struct {
-	// Number must be larger than that of the recorded batch.
+	// Number must be larger than that of the recorded batch, by at least Rows.
 	Number int64
 	// Rows bounds its rows; 0 records no batch. Bytes bounds the size of the bodies of all its rows but the first.
 	Rows, Bytes int
