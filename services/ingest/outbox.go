@@ -269,7 +269,7 @@ func (r *outboxReader) applyBatch(batch *outbox.Batch) error {
 				ID: strconv.FormatInt(row.ID, 10), Key: "outbox", Body: row.Body,
 				Headers: map[string]string{outboxVerb: row.Verb, outboxTrace: row.Traceparent},
 			},
-			// The last row of the batch has its number, and the others the numbers before, although some may not exist any more.
+			// The last row of the batch has its number, and the rows before it the numbers below. Some rows may have been deleted since.
 			Position: bus.Position{Offset: batch.Number - int64(len(batch.IDs)-1-slices.Index(batch.IDs, row.ID))},
 			Time:     row.CreatedAt, Acker: noAcker{},
 		}
