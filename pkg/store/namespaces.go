@@ -131,6 +131,9 @@ type Settings struct {
 	Flows timer.FlowLimits
 	// DeletingSince, if not 0, marks a namespace that is being deleted, and is the time of the mark.
 	DeletingSince timer.Millis
+	// ZoneVersion is the version of the time zone database with which ingest last checked the local times of the namespace's timers;
+	// empty if it has not. Clients neither see nor set it.
+	ZoneVersion string
 }
 
 // Limits of Settings.HistoryRetention and Settings.DeadRetention, and their defaults.
@@ -165,7 +168,7 @@ func DefaultSettings() Settings {
 // size is the approximate size of the settings in memory, in bytes.
 func (s *Settings) size() int {
 	size := len(s.Headers) + len(s.TLS.CA) + len(s.TLS.Certificate) + len(s.TLS.EncryptedKey) + len(s.EventTopics) +
-		len(s.OnDone) + len(s.OnDead) + len(s.Flows) + s.Auth.size()
+		len(s.OnDone) + len(s.OnDead) + len(s.Flows) + len(s.ZoneVersion) + s.Auth.size()
 	for i := range s.Secrets {
 		size += len(s.Secrets[i].Encrypted)
 	}

@@ -40,8 +40,8 @@ type Outcomes interface {
 	Finish(ctx context.Context, now timer.Millis, items []Finish) ([]error, error)
 
 	// Rearm schedules a dead timer, a done one whose payload history has kept (Record.KeepPayload), or a parked one again: a
-	// new generation = Revision, attempt 1, starts 0, due at max(now, ExecuteAt). createdAt and the results of the last attempt
-	// are kept. A timer is dead or done if Get returns it as such. Its history row and outbox entry are kept. Errors as for
+	// new generation = Revision, attempt 1, starts 0, due at max(now, ExecuteAt). Its local time is cleared. createdAt and the results
+	// of the last attempt are kept. A timer is dead or done if Get returns it as such. Its history row and outbox entry are kept. Errors as for
 	// Write: ErrNotFound if the timer is not live, and neither dead nor done with its payload; ErrConflict if it is live and
 	// not parked, or if IfGeneration is set and the timer has a different generation.
 	//
@@ -100,8 +100,8 @@ type FinishKind int
 const (
 	// FinishDone removes the row and its outbox entry, and writes history "done".
 	FinishDone FinishKind = iota + 1
-	// FinishRescheduled starts a new generation = Next at NextAt, which becomes executeAt: status scheduled, attempts
-	// and starts 0. It writes history "rescheduled".
+	// FinishRescheduled starts a new generation = Next at NextAt, which becomes executeAt without a local time: status scheduled,
+	// attempts and starts 0. It writes history "rescheduled".
 	FinishRescheduled
 	// FinishRetry moves the row to NextAt: status retrying (a paused row stays paused), attempts = the record's attempt, starts 0.
 	// It writes history "failed".

@@ -8,7 +8,9 @@ import (
 // Patch is an update: a nil field is kept. To clear a field, set its zero or default value; the decoder of the user's
 // request does so for null.
 type Patch struct {
-	ExecuteAt       *Millis
+	ExecuteAt *Millis
+	// Local is the local time of which ExecuteAt is the instant. It is applied if and only if ExecuteAt is set: nil then clears it.
+	Local           *LocalTime
 	Deliver         *Deliver
 	CallbackURL     *string
 	CallbackTimeout *time.Duration
@@ -49,7 +51,9 @@ func (p *Patch) Apply(s Spec) (Spec, error) {
 	if p.Payload != nil && p.Request == nil && s.Request.Raw() {
 		return Spec{}, Invalid("payload", *p.Payload, "no payload, because the timer has a request: change the request, or set it to null")
 	}
-	set(&s.ExecuteAt, p.ExecuteAt)
+	if p.ExecuteAt != nil {
+		s.ExecuteAt, s.Local = *p.ExecuteAt, p.Local
+	}
 	set(&s.Deliver, p.Deliver)
 	set(&s.CallbackURL, p.CallbackURL)
 	set(&s.CallbackTimeout, p.CallbackTimeout)

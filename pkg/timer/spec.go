@@ -35,7 +35,10 @@ const (
 type Spec struct {
 	// ExecuteAt may be in the past: the timer then fires immediately, because a delayed create must not be lost.
 	ExecuteAt Millis
-	Deliver   Deliver
+	// Local is the local time of which ExecuteAt is the instant, plus the time chosen within Window; nil if the client gave an instant.
+	// All that sets ExecuteAt sets Local, too.
+	Local   *LocalTime
+	Deliver Deliver
 	// CallbackURL is absolute, http or https.
 	CallbackURL string
 	// CallbackTimeout bounds one attempt, from dialling to the last byte of the answer. Whole milliseconds.
@@ -72,6 +75,11 @@ type Spec struct {
 func (s *Spec) Check() error {
 	if s.ExecuteAt < MinMillis || s.ExecuteAt > MaxMillis {
 		return Invalid("executeAt", int64(s.ExecuteAt), "an instant in the years 1 to 9999")
+	}
+	if s.Local != nil {
+		if err := s.Local.Check(); err != nil {
+			return err
+		}
 	}
 	if err := s.checkDelivery(); err != nil {
 		return err

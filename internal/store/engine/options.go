@@ -27,6 +27,11 @@ type options struct {
 
 	Schedule      string `json:"schedule,omitempty"`
 	ScheduleState string `json:"scheduleState,omitempty"`
+
+	LocalAt       string         `json:"localAt,omitempty"`
+	LocalZone     string         `json:"localZone,omitempty"`
+	LocalGap      timer.Gap      `json:"localGap,omitempty"`
+	LocalRepeated timer.Repeated `json:"localRepeated,omitempty"`
 }
 
 // pause is the stored form of timer.Pause.
@@ -61,6 +66,9 @@ func FormatOptions(t *timer.Timer) string {
 	}
 	o.Skip, o.ResumedFrom, o.FlowTurn = t.Skip, int64(t.ResumedFrom), int64(t.FlowTurn)
 	o.Schedule, o.ScheduleState = s.Schedule, t.ScheduleState
+	if l := s.Local; l != nil {
+		o.LocalAt, o.LocalZone, o.LocalGap, o.LocalRepeated = l.At, l.Zone, l.Gap, l.Repeated
+	}
 	if t.Status == timer.StatusPaused && t.Pause != nil {
 		o.Pause = &pause{By: t.Pause.By, Note: t.Pause.Note, At: int64(t.Pause.At)}
 	}
@@ -78,7 +86,7 @@ func FormatOptions(t *timer.Timer) string {
 func ParseOptions(text string, t *timer.Timer) error {
 	s := &t.Spec
 	t.Pause, t.Skip, t.ResumedFrom, t.FlowTurn = nil, false, 0, 0
-	s.Schedule, t.ScheduleState = "", ""
+	s.Schedule, t.ScheduleState, s.Local = "", "", nil
 	s.Request, s.Window, s.ExpireAfter, s.OnDone, s.OnDead, s.FlowKey = timer.Request{}, 0, 0, "", "", ""
 	if text == "" {
 		return nil
@@ -93,6 +101,9 @@ func ParseOptions(text string, t *timer.Timer) error {
 	s.OnDone, s.OnDead, s.FlowKey = o.OnDone, o.OnDead, o.FlowKey
 	t.Skip, t.ResumedFrom, t.FlowTurn = o.Skip, timer.Millis(o.ResumedFrom), timer.Millis(o.FlowTurn)
 	s.Schedule, t.ScheduleState = o.Schedule, o.ScheduleState
+	if o.LocalAt != "" {
+		s.Local = &timer.LocalTime{At: o.LocalAt, Zone: o.LocalZone, Gap: o.LocalGap, Repeated: o.LocalRepeated}
+	}
 	if o.Pause != nil && t.Status == timer.StatusParked {
 		t.Status = timer.StatusPaused
 		t.Pause = &timer.Pause{By: o.Pause.By, Note: o.Pause.Note, At: timer.Millis(o.Pause.At)}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -17,12 +18,19 @@ func TestOptionsText(t *testing.T) {
 		`{"method":"PUT","contentType":"text/plain; a=\"b\"","reschedule":true,"windowMs":1}`: {
 			Request: timer.Request{Method: "PUT", ContentType: `text/plain; a="b"`, Reschedule: true}, Window: time.Millisecond,
 		},
+		`{"localAt":"2030-03-31T02:30","localZone":"UTC"}`: {Local: &timer.LocalTime{At: "2030-03-31T02:30", Zone: "UTC"}},
+		`{"flowKey":"a","localAt":"2030-03-31T02:30","localZone":"UTC","localGap":"skip","localRepeated":"second"}`: {
+			FlowKey: "a",
+			Local:   &timer.LocalTime{At: "2030-03-31T02:30", Zone: "UTC", Gap: timer.GapSkip, Repeated: timer.RepeatedSecond},
+		},
 	} {
 		if got := FormatOptions(&timer.Timer{Spec: s}); got != text {
 			t.Errorf("%+v: stored as %q, want %q", s, got, text)
 		}
-		got := timer.Timer{Spec: timer.Spec{Window: time.Hour, Request: timer.Request{Method: "POST"}}} // replaced
-		if err := ParseOptions(text, &got); err != nil || got.Request != s.Request || got.Window != s.Window {
+		got := timer.Timer{Spec: timer.Spec{ // replaced
+			Window: time.Hour, Request: timer.Request{Method: "POST"}, Local: &timer.LocalTime{At: "2031-01-01T00:00", Zone: "UTC"},
+		}}
+		if err := ParseOptions(text, &got); err != nil || !reflect.DeepEqual(got.Spec, s) {
 			t.Errorf("%q: read as %+v, %v; want %+v", text, got, err, s)
 		}
 	}

@@ -215,7 +215,7 @@ func (s *Slot) Rearm(now timer.Millis, item *store.Rearm) store.Written {
 	if refused := conflict("rearm", &t, item.IfGeneration); refused != nil {
 		return *refused
 	}
-	t.ExecuteAt = item.ExecuteAt
+	t.ExecuteAt, t.Local = item.ExecuteAt, nil
 	t.DueAt = DueAt(now, item.ExecuteAt, now)
 	t.PlannedAt = t.DueAt
 	Revive(&t, now, item.Revision)
@@ -245,7 +245,7 @@ func (s *Slot) Finish(now timer.Millis, f *store.Finish) error {
 	case store.FinishRescheduled:
 		setResult(&next, &f.Record)
 		Revive(t, now, f.Next)
-		t.ExecuteAt = f.NextAt
+		t.ExecuteAt, t.Local = f.NextAt, nil
 		t.DueAt = DueAt(now, f.NextAt, f.NextAt)
 		t.PlannedAt = t.DueAt
 		t.ScheduleState = f.ScheduleState

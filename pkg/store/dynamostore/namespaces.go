@@ -40,6 +40,7 @@ const (
 	attrOnDone      = "on_done"
 	attrOnDead      = "on_dead"
 	attrFlows       = "flows"
+	attrZoneVersion = "zone_version"
 	// attrNext is the counter's: the next free shard number.
 	attrNext = "next"
 )
@@ -69,6 +70,7 @@ func settingsItem(set *store.Settings) item {
 	it.text(attrOnDone, set.OnDone)
 	it.text(attrOnDead, set.OnDead)
 	it.text(attrFlows, string(set.Flows))
+	it.text(attrZoneVersion, set.ZoneVersion)
 	return it
 }
 
@@ -104,6 +106,7 @@ func readNamespace(it item) (store.Namespace, error) {
 			OnDone:        read.text(attrOnDone),
 			OnDead:        read.text(attrOnDead),
 			Flows:         timer.FlowLimits(read.text(attrFlows)),
+			ZoneVersion:   read.text(attrZoneVersion),
 			TLS: store.TLS{
 				CA: read.text(attrCA), Certificate: read.text(attrCertificate), EncryptedKey: read.text(attrKey),
 			},

@@ -78,7 +78,7 @@ func (db *Database) finish(now timer.Millis, f *store.Finish) error {
 	case store.FinishRescheduled:
 		tell(&t, &f.Record)
 		revive(&t, now, f.Next)
-		t.ExecuteAt = f.NextAt
+		t.ExecuteAt, t.Local = f.NextAt, nil
 		t.DueAt = dueAt(now, f.NextAt, f.NextAt)
 		t.PlannedAt = t.DueAt
 		t.ScheduleState = f.ScheduleState
@@ -219,7 +219,7 @@ func (db *Database) rearm(now timer.Millis, item store.Rearm) store.Written {
 				item.Ref.UUID, t.Generation, item.IfGeneration, store.ErrConflict),
 		}
 	}
-	t.ExecuteAt = item.ExecuteAt
+	t.ExecuteAt, t.Local = item.ExecuteAt, nil
 	t.DueAt = dueAt(now, item.ExecuteAt, now)
 	t.PlannedAt = t.DueAt
 	revive(&t, now, item.Revision)

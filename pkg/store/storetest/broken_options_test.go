@@ -65,6 +65,41 @@ func TestSuiteCatchesARowCheckWithoutWindows(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &noWindow{broken{Store: s}} }, "Put/MakesTheRow")
 }
 
+// noLocalTime omits the local time in the row check, so that a write of what was read loses it.
+type noLocalTime struct{ broken }
+
+func (b *noLocalTime) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
+	out, err := b.Store.Current(ctx, checks)
+	for i := range out {
+		out[i].Timer.Local = nil
+	}
+	return out, err
+}
+
+func TestSuiteCatchesARowCheckWithoutLocalTimes(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &noLocalTime{broken{Store: s}} }, "Put/MakesTheRow")
+}
+
+// localTimeOutlives keeps the local time of a timer that starts again at another time.
+type localTimeOutlives struct{ broken }
+
+func (b *localTimeOutlives) Rearm(ctx context.Context, now timer.Millis, items []store.Rearm) ([]store.Written, error) {
+	before := make([]timer.Timer, len(items))
+	for i := range items {
+		before[i], _ = b.Get(ctx, now, items[i].Ref)
+	}
+	out, err := b.Store.Rearm(ctx, now, items)
+	for i := range out {
+		out[i].Timer.Local = before[i].Local
+	}
+	return out, err
+}
+
+func TestSuiteCatchesLocalTimesThatOutliveARearm(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &localTimeOutlives{broken{Store: s}} },
+		"Rearm/ADeadTimerLivesAgain", "Rearm/AParkedTimerLivesAgain")
+}
+
 // ownFollowUps writes follow-ups in a separate call, also if the outcome was refused.
 type ownFollowUps struct{ broken }
 

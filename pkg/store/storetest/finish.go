@@ -63,7 +63,7 @@ func finishKinds() []finishKind {
 		}},
 		{"Rescheduled", store.FinishRescheduled, store.OutcomeRescheduled, false, false, func(t timer.Timer, now timer.Millis, f *store.Finish) timer.Timer {
 			t = reborn(result(t, f), now, f.Next)
-			t.ExecuteAt, t.DueAt = f.NextAt, max(now, f.NextAt)
+			t.ExecuteAt, t.Local, t.DueAt = f.NextAt, nil, max(now, f.NextAt)
 			return planned(t)
 		}},
 		{"Retry", store.FinishRetry, store.OutcomeFailed, false, false, func(t timer.Timer, now timer.Millis, f *store.Finish) timer.Timer {

@@ -102,6 +102,7 @@ func (l *lockstep) anySpec() timer.Spec {
 	s.ExpireAfter = pick(l, 0, 0, time.Millisecond, timer.MaxExpireAfter)
 	s.OnDone, s.OnDead = pick(l, "", "http://done"), pick(l, "", "https://dead/ä")
 	s.FlowKey = pick(l, "", "", "tenant 7/ä")
+	s.Local = pick(l, nil, nil, &timer.LocalTime{At: "2030-10-27T02:30", Zone: "Europe/Berlin", Repeated: timer.RepeatedSecond})
 	s.Schedule = pick(l, "", "", "", `{"specs":[{"cron":"* * * * *"}]}`)
 	return s
 }
@@ -120,7 +121,7 @@ func (l *lockstep) anyPatch() timer.Patch {
 	var p timer.Patch
 	s := l.anySpec()
 	if l.chance(40) {
-		p.ExecuteAt, p.Window = &s.ExecuteAt, &s.Window
+		p.ExecuteAt, p.Local, p.Window = &s.ExecuteAt, s.Local, &s.Window
 	}
 	if l.chance(30) {
 		p.Payload = &s.Payload // may be refused, because the timer has a request

@@ -305,6 +305,7 @@ func (w *world) deliverySettings() store.Settings {
 	})
 	w.check(err, "the suite's own limits")
 	s.DeletingSince = w.now + 8
+	s.ZoneVersion = "2025c"
 	return s
 }
 

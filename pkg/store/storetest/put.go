@@ -251,6 +251,7 @@ func putExtremes(w *world) {
 	largest.EventKey = strings.Repeat("é", timer.MaxEventKey/2)
 	largest.Window, largest.ExpireAfter = timer.MaxWindow, timer.MaxExpireAfter
 	largest.OnDone, largest.OnDead = largest.CallbackURL, "http"+largest.CallbackURL[5:]
+	largest.Local = &timer.LocalTime{At: "9999-12-31T23:59:59.999", Zone: strings.Repeat("z", 64)}
 	largest.FlowKey = strings.Repeat("é", timer.MaxFlowKey/2)
 	largest.Retry = timer.RetryPolicy{
 		MaxAttempts: timer.MaxMaxAttempts, MaxAttemptsDuration: timer.MaxMaxAttemptsDuration,

@@ -60,7 +60,7 @@ func rearmDead(w *world) {
 		out := w.rearm(item)
 		w.check(out.Err, "rearm")
 		want := reborn(dead, w.now, item.Revision)
-		want.ExecuteAt, want.DueAt, want.PlannedAt = c.at, c.due, c.due
+		want.ExecuteAt, want.Local, want.DueAt, want.PlannedAt = c.at, nil, c.due, c.due
 		w.equal("answer", out.Timer, want)
 		if out.Prior != nil {
 			w.t.Errorf("prior of a dead timer is %+v, want none: nothing lived", out.Prior)
@@ -80,7 +80,7 @@ func rearmParked(w *world) {
 	out := w.rearm(item)
 	w.check(out.Err, "rearm")
 	want := reborn(parked, w.now, item.Revision)
-	want.ExecuteAt, want.DueAt, want.PlannedAt = w.now+hour, w.now+hour, w.now+hour
+	want.ExecuteAt, want.Local, want.DueAt, want.PlannedAt = w.now+hour, nil, w.now+hour, w.now+hour
 	w.equal("answer", out.Timer, want)
 	w.wantPrior(out, &parked)
 	w.wantRow(item.Ref, &want)

@@ -73,7 +73,8 @@ func updateEachField(w *world) {
 	at := w.now + 3*hour
 	var none []byte
 	for what, patch := range map[string]timer.Patch{
-		"executeAt":        {ExecuteAt: &at},
+		"executeAt":        {ExecuteAt: &at}, // clears the local time
+		"executeAtLocal":   {ExecuteAt: &at, Local: &timer.LocalTime{At: "2031-01-01T00:00", Zone: "UTC"}},
 		"deliver":          {Deliver: new(timer.DeliverEvent)},
 		"to a callback":    {Deliver: new(timer.DeliverCallback), Topic: new(""), EventKey: new("")},
 		"callbackUrl":      {CallbackURL: new("http://other.example:8080/")},

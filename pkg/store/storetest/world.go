@@ -114,6 +114,9 @@ func (w *world) spec(executeAt timer.Millis) timer.Spec {
 		OnDone:        "https://example.com/done",
 		OnDead:        "https://example.com/dead?ä",
 		FlowKey:       "customer 7/ä",
+		Local: &timer.LocalTime{
+			At: "2030-03-31T02:30:00.5", Zone: "Europe/Berlin", Gap: timer.GapSkip, Repeated: timer.RepeatedSecond,
+		},
 	}
 }
 
