@@ -15,6 +15,7 @@ import (
 	"github.com/timerbus/timerbus/internal/outbox"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/internal/tracing"
+	"github.com/timerbus/timerbus/internal/zone"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -166,8 +167,10 @@ func ensureNamespace(ctx context.Context, s store.Namespaces, now timer.Millis) 
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
+	settings := store.DefaultSettings()
+	settings.ZoneVersion = zone.Version // it has no timers
 	_, err = s.CreateNamespace(ctx, store.Namespace{
-		Name: DefaultNamespace, Shards: shard.Block{Count: defaultShards}, Settings: store.DefaultSettings(),
+		Name: DefaultNamespace, Shards: shard.Block{Count: defaultShards}, Settings: settings,
 		CreatedAt: now, UpdatedAt: now,
 	})
 	if err != nil && !errors.Is(err, store.ErrExists) {

@@ -24,6 +24,10 @@ type State struct {
 	// ReplacedIn is the version of the definition then; Replaced has no effect on others.
 	Replaced   timer.Millis `json:"replaced,omitempty"`
 	ReplacedIn int          `json:"replacedIn,omitempty"`
+	// Until is the last replaced instant if the occurrence that replaced it was earlier: the next occurrence is after it. UntilIn is the
+	// version of the definition then; Until has no effect on others.
+	Until   timer.Millis `json:"until,omitempty"`
+	UntilIn int          `json:"untilIn,omitempty"`
 }
 
 // Move records that an answer moves the next occurrence, which is at an instant of the definition with this version, unless an answer
@@ -140,8 +144,10 @@ func (s *Schedule) Decide(d *Due) Decision {
 		state.Dead = 0
 	}
 	after := d.At // the next occurrence is after it
-	if state.ReplacedIn == s.Version {
-		after = max(after, state.Replaced)
+	state.Until, state.UntilIn = 0, 0
+	if state.ReplacedIn == s.Version && state.Replaced > after {
+		after = state.Replaced
+		state.Until, state.UntilIn = after, s.Version
 	}
 	state.Replaced, state.ReplacedIn = 0, 0
 	if s.Count > 0 && state.Created >= s.Count {
@@ -177,6 +183,20 @@ func (s *Schedule) Decide(d *Due) Decision {
 	state.create(d.At)
 	out.State = state
 	return s.advance(out, after)
+}
+
+// Next returns the instant of the next occurrence of a schedule whose next one is after now, for a time zone database that has changed
+// since it was computed. It returns false if an answer has determined the next occurrence, or if there is none.
+func (s *Schedule) Next(state *State, now timer.Millis) (at timer.Millis, ok bool) {
+	if state.Replaced != 0 && state.ReplacedIn == s.Version {
+		return 0, false
+	}
+	after := max(now, state.Last) // the clock of the process that decided may have been ahead
+	if state.UntilIn == s.Version {
+		after = max(after, state.Until)
+	}
+	next, ok := s.After(after)
+	return next.At, ok
 }
 
 // leaveOut returns the decision not to create an occurrence.

@@ -219,3 +219,34 @@ func TestDefinitionText(t *testing.T) {
 		at = x.At
 	}
 }
+
+// TestNext: a changed time zone database brings back no instant that an answer has replaced.
+func TestNext(t *testing.T) {
+	s := each(t, schedule.Definition{Settings: schedule.Settings{}})
+	early := minutes(0).Add(time.Second)
+	moved := s.Decide(&schedule.Due{At: early, Now: early, State: schedule.State{Replaced: minutes(1), ReplacedIn: 1}})
+	for name, c := range map[string]struct {
+		state schedule.State
+		now   timer.Millis
+		want  timer.Millis // 0: unknown
+	}{
+		"first":                      {schedule.State{}, early, minutes(1)},
+		"clock ahead":                {schedule.State{Last: minutes(3)}, early, minutes(4)},
+		"moved":                      {schedule.State{Replaced: minutes(1), ReplacedIn: 1}, early, 0},
+		"moved in another version":   {schedule.State{Replaced: minutes(1), ReplacedIn: 7}, early, minutes(1)},
+		"was moved":                  {moved.State, early, minutes(2)},
+		"replaced, another version":  {schedule.State{Until: minutes(1), UntilIn: 7}, early, minutes(1)},
+		"replaced, but it is passed": {schedule.State{Until: minutes(1), UntilIn: 1}, minutes(5), minutes(6)},
+	} {
+		at, ok := s.Next(&c.state, c.now)
+		if at != c.want && ok || ok != (c.want != 0) {
+			t.Errorf("%s: %s, %t; want %s", name, at, ok, c.want)
+		}
+	}
+	if moved.Next != minutes(2) || moved.State.Until != minutes(1) {
+		t.Fatalf("%+v", moved)
+	}
+	if after := s.Decide(&schedule.Due{At: minutes(2), Now: minutes(2), State: moved.State}); after.State.Until != 0 || after.State.UntilIn != 0 {
+		t.Errorf("the next decision keeps %+v", after.State)
+	}
+}

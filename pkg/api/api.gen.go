@@ -169,6 +169,12 @@ const (
 	StatusScheduled Status = "scheduled"
 )
 
+// Defines values for TimerRepeated.
+const (
+	TimerRepeatedFirst  TimerRepeated = "first"
+	TimerRepeatedSecond TimerRepeated = "second"
+)
+
 // Defines values for Verb.
 const (
 	VerbAdmin Verb = "admin"
@@ -419,7 +425,7 @@ type CreateScheduleRequest struct {
 type CreateScheduleRequestOnConflict string
 
 // CreateTimerRequest One of `id` and `timerId` is required (if both are given they must be equal), and exactly one of
-// `executeAt` and `executeIn`. A null field counts as absent.
+// `executeAt`, `executeIn` and `executeAtLocal`. A null field counts as absent.
 type CreateTimerRequest struct {
 	// CallbackTimeout Limits one attempt from dialling to the last byte of the answer; "1s" to "5m". By default
 	// the namespace's value.
@@ -444,6 +450,13 @@ type CreateTimerRequest struct {
 	// ExecuteAt RFC 3339, in the years 1 to 9999. If it is in the past, the timer fires immediately.
 	ExecuteAt Instant `json:"executeAt,omitempty,omitzero"`
 
+	// ExecuteAtLocal A local time of `timeZone`, without an offset: `2030-03-31T02:30:00`, with seconds or milliseconds or without them. It is kept,
+	// and its instant is computed again when a release has another time zone database.
+	//
+	//
+	// Example: 2030-03-31T09:00:00
+	ExecuteAtLocal string `json:"executeAtLocal,omitempty,omitzero"`
+
 	// ExecuteIn Counted from the receipt of the request (for a topic command, from the time at which the bus accepted it). Not negative.
 	//
 	// Example: 3s
@@ -464,9 +477,13 @@ type CreateTimerRequest struct {
 	//
 	//
 	// Example: tenant-17
-	FlowKey string  `json:"flowKey,omitempty,omitzero"`
-	Headers Headers `json:"headers,omitempty,omitzero"`
-	ID      TimerID `json:"id,omitempty,omitzero"`
+	FlowKey string `json:"flowKey,omitempty,omitzero"`
+
+	// Gap Only with `executeAtLocal`: if a change of the clocks skips the local time, `next` (default) uses the first instant after the gap,
+	// and `skip` refuses the request.
+	Gap     ScheduleGap `json:"gap,omitempty,omitzero"`
+	Headers Headers     `json:"headers,omitempty,omitzero"`
+	ID      TimerID     `json:"id,omitempty,omitzero"`
 
 	// Key The event's key on `topic`; only with a `topic`. By default namespace/id.
 	Key EventKey `json:"key,omitempty,omitzero"`
@@ -488,17 +505,25 @@ type CreateTimerRequest struct {
 	// Payload Any JSON, at most 102400 bytes as sent. Passed on, never interpreted; null means none.
 	Payload json.RawMessage `json:"payload,omitempty,omitzero"`
 
+	// Repeated Only with `executeAtLocal`: if a change of the clocks repeats the local time, `first` (default) or `second` of the two instants.
+	Repeated TimerRepeated `json:"repeated,omitempty,omitzero"`
+
 	// Request The request of the callback, instead of a POST with a JSON object that contains the payload. Only with a
 	// `callbackUrl`, without a `payload`, and if the timer is not delivered as an event.
 	Request     TimerRequest     `json:"request,omitempty,omitzero"`
 	RetryPolicy RetryPolicyInput `json:"retryPolicy,omitempty,omitzero"`
-	TimerID     TimerID          `json:"timerId,omitempty,omitzero"`
+
+	// TimeZone A name of the IANA database. Required with `executeAtLocal`, and refused without it.
+	//
+	// Example: Europe/Berlin
+	TimeZone string  `json:"timeZone,omitempty,omitzero"`
+	TimerID  TimerID `json:"timerId,omitempty,omitzero"`
 
 	// Topic The topic of the fired event, instead of the common topic. Only if deliver is event or both. The
 	// namespace must allow it (`eventTopics`). Timerbus does not create it.
 	Topic Topic `json:"topic,omitempty,omitzero"`
 
-	// Window Spreads timers: this timer is due at a time in the window that begins at `executeAt` (or `executeIn`), chosen
+	// Window Spreads timers: this timer is due at a time in the window that begins at `executeAt` (or another time), chosen
 	// uniformly and always the same for an id and a window. The `executeAt` of answers is the chosen time. "1ms" to "7d".
 	//
 	//
@@ -1927,8 +1952,8 @@ type Timer struct {
 	// an update. `paused`: a client paused the timer. `done` and `dead`: the timer is finished.
 	Status Status `json:"status"`
 
-	// ExecuteAt The requested time, the time chosen within the `window`, or the time to which a callback's answer rescheduled the
-	// timer.
+	// ExecuteAt The requested time, the instant of `executeAtLocal`, the time chosen within the `window`, or the time to which a callback's
+	// answer rescheduled the timer.
 	ExecuteAt Instant `json:"executeAt"`
 
 	// DueAt When the timer is next due; for retries later than `executeAt`.
@@ -1986,6 +2011,12 @@ type Timer struct {
 	// LastError Why the last attempt failed; absent if it succeeded.
 	LastError string `json:"lastError,omitempty,omitzero"`
 
+	// ExecuteAtLocal The local time as it was requested; absent if the timer has no local time, or has been given another time since.
+	//
+	//
+	// Example: 2030-03-31T09:00:00
+	ExecuteAtLocal string `json:"executeAtLocal,omitempty,omitzero"`
+
 	// ExpireAfter How long after `executeAt` the timer may be delivered; absent if it does not expire.
 	//
 	// Example: 1h
@@ -1999,6 +2030,9 @@ type Timer struct {
 	// Example: tenant-17
 	FlowKey string `json:"flowKey,omitempty,omitzero"`
 
+	// Gap Absent for the default, `next`.
+	Gap ScheduleGap `json:"gap,omitempty,omitzero"`
+
 	// Key The event's key on `topic`; absent for namespace/id.
 	Key EventKey `json:"key,omitempty,omitzero"`
 
@@ -2009,9 +2043,17 @@ type Timer struct {
 	OnDone string     `json:"onDone,omitempty,omitzero"`
 	Pause  TimerPause `json:"pause,omitempty,omitzero"`
 
+	// Repeated Absent for the default, `first`.
+	Repeated TimerRepeated `json:"repeated,omitempty,omitzero"`
+
 	// Request The request of the callback; absent if it is the usual one. A body that was given as base64 is returned as text if
 	// it is printable. The body is absent for a timer that is `done`.
 	Request TimerRequest `json:"request,omitempty,omitzero"`
+
+	// TimeZone The time zone of `executeAtLocal`.
+	//
+	// Example: Europe/Berlin
+	TimeZone string `json:"timeZone,omitempty,omitzero"`
 
 	// Topic The topic of the fired event; absent for the common topic.
 	Topic Topic `json:"topic,omitempty,omitzero"`
@@ -2110,6 +2152,9 @@ type TimerPause struct {
 	By   string `json:"by,omitempty,omitzero"`
 	Note string `json:"note,omitempty,omitzero"`
 }
+
+// TimerRepeated defines model for TimerRepeated.
+type TimerRepeated string
 
 // TimerRequest The HTTP request of a callback. The receiver gets the ids, the attempt and the planned time in the headers
 // `Timerbus-*`. An answer with a status of 2xx is a success.
@@ -2224,7 +2269,7 @@ type UpdateScheduleRequest struct {
 	Timer CreateTimerRequest `json:"timer,omitempty,omitzero"`
 }
 
-// UpdateTimerRequest One of `id` and `timerId` is required; `executeAt` and `executeIn` exclude each other and
+// UpdateTimerRequest One of `id` and `timerId` is required; `executeAt`, `executeIn` and `executeAtLocal` exclude each other and
 // cannot be null.
 type UpdateTimerRequest struct {
 	// CallbackTimeout "1s" to "5m".
@@ -2241,6 +2286,9 @@ type UpdateTimerRequest struct {
 	Deliver       Change[Deliver] `json:"deliver,omitempty,omitzero"`
 	ExecuteAt     Instant         `json:"executeAt,omitempty,omitzero"`
 
+	// ExecuteAtLocal A local time of `timeZone`. Any other new time removes it.
+	ExecuteAtLocal string `json:"executeAtLocal,omitempty,omitzero"`
+
 	// ExecuteIn Example: 1h
 	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
 
@@ -2252,6 +2300,9 @@ type UpdateTimerRequest struct {
 
 	// FlowKey A pattern of the namespace's `flows` must match it. null removes it.
 	FlowKey Change[string] `json:"flowKey,omitempty,omitzero"`
+
+	// Gap Only with `executeAtLocal`, as in a create.
+	Gap ScheduleGap `json:"gap,omitempty,omitzero"`
 
 	// Headers Replaces all headers; null removes them.
 	Headers Change[Headers] `json:"headers,omitempty,omitzero"`
@@ -2275,15 +2326,21 @@ type UpdateTimerRequest struct {
 	// Payload Any JSON, at most 102400 bytes as sent; null removes it.
 	Payload json.RawMessage `json:"payload,omitempty,omitzero"`
 
+	// Repeated Only with `executeAtLocal`, as in a create.
+	Repeated TimerRepeated `json:"repeated,omitempty,omitzero"`
+
 	// Request Replaces the request and its body, or the payload; null means the usual request, without a payload.
 	Request     Change[TimerRequest]     `json:"request,omitempty,omitzero"`
 	RetryPolicy Change[RetryPolicyInput] `json:"retryPolicy,omitempty,omitzero"`
-	TimerID     TimerID                  `json:"timerId,omitempty,omitzero"`
+
+	// TimeZone A name of the IANA database. Required with `executeAtLocal`, and refused without it.
+	TimeZone string  `json:"timeZone,omitempty,omitzero"`
+	TimerID  TimerID `json:"timerId,omitempty,omitzero"`
 
 	// Topic null means the common topic; then the key must be null, too.
 	Topic Change[string] `json:"topic,omitempty,omitzero"`
 
-	// Window Only with `executeAt` or `executeIn`: a time in the window that begins there is chosen. If it is absent, the timer
+	// Window Only with a new time: a time in the window that begins there is chosen. If it is absent, the timer
 	// is due at exactly that time. "1ms" to "7d".
 	Window string `json:"window,omitempty,omitzero"`
 }

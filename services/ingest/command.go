@@ -108,7 +108,7 @@ func (s *Service) prepare(ctx context.Context, verb event.Verb, body []byte, fro
 			return c, err
 		}
 		c.ifGeneration = b.IfGeneration
-		c.patch, err = b.Patch(c.ref.UUID, from.received, &c.namespace.Settings)
+		c.patch, err = b.Patch(c.ref.UUID, from.received, &c.namespace.Settings, s.cfg.Zones.Load)
 		if err == nil {
 			err = s.checkURLs(valueOf(c.patch.CallbackURL), valueOf(c.patch.OnDone), valueOf(c.patch.OnDead))
 		}
@@ -164,7 +164,7 @@ func (s *Service) prepareCreate(ctx context.Context, b *decode.Create, from orig
 	if err != nil {
 		return c, err
 	}
-	c.spec, err = b.Spec(c.ref.UUID, from.received, &c.namespace.Settings)
+	c.spec, err = b.Spec(c.ref.UUID, from.received, &c.namespace.Settings, s.cfg.Zones.Load)
 	if err == nil {
 		err = s.checkSpec(ctx, &c, &c.spec, from.received)
 	}

@@ -14,7 +14,9 @@ import (
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/outbox"
 	"github.com/timerbus/timerbus/internal/process"
+	"github.com/timerbus/timerbus/internal/schedule"
 	"github.com/timerbus/timerbus/internal/tracing"
+	"github.com/timerbus/timerbus/internal/zone"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -74,6 +76,11 @@ type Config struct {
 	// Prefix begins the names of Timerbus' topics on the bus, which timers must not use for their events. Default
 	// "timerbus".
 	Prefix string
+	// Zones is the time zone database of local times and schedules. Default: that of internal/zone, which dispatchers use.
+	Zones Zones
+	// ZonesRetry is the first pause after a failed operation of the check of local times; the pause doubles up to a minute. 1 s.
+	ZonesRetry time.Duration
+
 	// Policy is the dispatchers' egress policy. A callback URL that it can never allow is refused. Nil allows all.
 	Policy *egress.Policy
 
@@ -123,12 +130,23 @@ type Config struct {
 	HintQueue, HintBatch int
 }
 
+// Zones is a time zone database.
+type Zones struct {
+	// Version is different for databases with different contents.
+	Version string
+	// Load finds a zone by its name, as time.LoadLocation does.
+	Load schedule.Zones
+}
+
 func (c *Config) withDefaults() error {
 	if c.Store == nil || c.Directory == nil || c.Bus == nil || c.Clock == nil || c.Revisions == nil || c.Source == "" {
 		return errors.New("ingest: Store, Directory, Bus, Clock, Revisions and Source are required")
 	}
 	if c.Format == 0 {
 		c.Format = event.Structured
+	}
+	if c.Zones.Load == nil {
+		c.Zones = Zones{Version: zone.Version, Load: zone.Load}
 	}
 	if c.Prefix == "" {
 		c.Prefix = "timerbus"
@@ -153,6 +171,7 @@ func (c *Config) withDefaults() error {
 		{&c.ReadyTimeout, 2 * time.Second},
 		{&c.CountTimeout, 3 * time.Second},
 		{&c.OutboxPoll, time.Second},
+		{&c.ZonesRetry, time.Second},
 	} {
 		if *d.field == 0 {
 			*d.field = d.value

@@ -30,6 +30,7 @@ func (h *handler) CreateNamespace(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
+		settings.ZoneVersion = h.cfg.Zones.Version // it has no timers
 		ns, err := h.cfg.Store.CreateNamespace(ctx, store.Namespace{
 			Name: c.Name, Shards: shard.Block{Count: c.NumShards}, Settings: settings,
 			CreatedAt: from.received, UpdatedAt: from.received,

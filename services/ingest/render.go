@@ -20,6 +20,10 @@ func renderTimer(t *timer.Timer) api.Timer {
 	if kept && !t.Request.Raw() {
 		payload = t.Payload
 	}
+	local := t.Local
+	if local == nil {
+		local = &timer.LocalTime{}
+	}
 	return api.Timer{
 		Namespace: t.Namespace, ID: t.ID, TimerID: t.ID, UUID: t.UUID.String(),
 		Status:    api.Status(t.Status),
@@ -34,6 +38,8 @@ func renderTimer(t *timer.Timer) api.Timer {
 		ExpireAfter: optionalDuration(t.ExpireAfter), ExpiresAt: expiresAt(t), OnDone: t.OnDone, OnDead: t.OnDead,
 		Pause:   renderPause(t.Pause),
 		FlowKey: t.FlowKey,
+
+		ExecuteAtLocal: local.At, TimeZone: local.Zone, Gap: api.ScheduleGap(local.Gap), Repeated: api.TimerRepeated(local.Repeated),
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/schedule"
-	"github.com/timerbus/timerbus/internal/zone"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -82,7 +81,7 @@ func (s *Service) readDefinition(ctx context.Context, c *command, from origin) (
 	if err != nil {
 		return nil, nil, err
 	}
-	present, err := schedule.Parse(row.Schedule, zone.Load)
+	present, err := schedule.Parse(row.Schedule, s.cfg.Zones.Load)
 	return &row, present, err
 }
 
@@ -155,16 +154,16 @@ func (h *handler) PreviewSchedule(w http.ResponseWriter, r *http.Request) {
 		var s *schedule.Schedule
 		var row timer.Timer
 		if p.ID == "" {
-			s, err = schedule.Check(p.Apply(schedule.Definition{}), zone.Load)
+			s, err = schedule.Check(p.Apply(schedule.Definition{}), h.cfg.Zones.Load)
 		} else {
 			if row, err = h.readSchedule(ctx, ns, p.ID, from.received); err == nil {
-				s, err = schedule.Parse(row.Schedule, zone.Load)
+				s, err = schedule.Parse(row.Schedule, h.cfg.Zones.Load)
 			}
 		}
 		if err != nil {
 			return answer{}, err
 		}
-		result := api.SchedulePreview{TimeZone: s.Zone(), ZoneVersion: zone.Version, Occurrences: []api.ScheduleOccurrence{}}
+		result := api.SchedulePreview{TimeZone: s.Zone(), ZoneVersion: h.cfg.Zones.Version, Occurrences: []api.ScheduleOccurrence{}}
 		at := p.From
 		if at == 0 {
 			at = from.received

@@ -10,7 +10,6 @@ import (
 	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/schedule"
-	"github.com/timerbus/timerbus/internal/zone"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -137,7 +136,7 @@ func (s *Service) prepareCreateSchedule(ctx context.Context, body []byte, from o
 	if err != nil {
 		return c, err
 	}
-	created, next, err := define(b.Apply(schedule.Definition{Version: 1}), from.received)
+	created, next, err := define(b.Apply(schedule.Definition{Version: 1}), s.cfg.Zones.Load, from.received)
 	if err == nil {
 		c.spec = created.Row(template, next)
 	}
@@ -184,8 +183,8 @@ func (s *Service) prepareDeleteSchedule(ctx context.Context, body []byte, from o
 }
 
 // define checks a definition, and returns its first occurrence after an instant.
-func define(d schedule.Definition, after timer.Millis) (*schedule.Schedule, timer.Millis, error) {
-	s, err := schedule.Check(d, zone.Load)
+func define(d schedule.Definition, zones schedule.Zones, after timer.Millis) (*schedule.Schedule, timer.Millis, error) {
+	s, err := schedule.Check(d, zones)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -286,7 +285,7 @@ func (s *Service) changeSchedule(
 		if err != nil {
 			return outcome{}, err
 		}
-		present, err := schedule.Parse(row.Schedule, zone.Load)
+		present, err := schedule.Parse(row.Schedule, s.cfg.Zones.Load)
 		if err != nil {
 			return outcome{}, err
 		}
@@ -336,9 +335,9 @@ func (s *Service) schedulePatch(
 	var changed *schedule.Schedule
 	next := row.ExecuteAt
 	if u.ChangesOccurrences() {
-		changed, next, err = define(d, max(from.received, state.Last)) // the clock of another process may be ahead
+		changed, next, err = define(d, s.cfg.Zones.Load, max(from.received, state.Last)) // the clock of another process may be ahead
 	} else {
-		changed, err = schedule.Check(d, zone.Load)
+		changed, err = schedule.Check(d, s.cfg.Zones.Load)
 	}
 	if err != nil {
 		return timer.Patch{}, err

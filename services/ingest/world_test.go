@@ -23,6 +23,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timerbus/timerbus/internal/zone"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/membus"
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -168,8 +169,10 @@ func (w *world) awaitReady() {
 
 func (w *world) makeNamespace(name string, shards int) store.Namespace {
 	w.t.Helper()
+	settings := store.DefaultSettings()
+	settings.ZoneVersion = zone.Version
 	ns, err := w.store.CreateNamespace(w.t.Context(), store.Namespace{
-		Name: name, Shards: shard.Block{Count: shards}, Settings: store.DefaultSettings(), CreatedAt: noon, UpdatedAt: noon,
+		Name: name, Shards: shard.Block{Count: shards}, Settings: settings, CreatedAt: noon, UpdatedAt: noon,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -277,7 +277,7 @@ var settingsAttributes = []string{
 	attrRetry, attrTimeout, attrRetention, attrDead, attrKeepPayload,
 	attrHeaders, attrStatuses, attrSecrets, attrCA, attrCertificate, attrKey,
 	attrAuth, attrEventTopics, attrConcurrency, attrMaxPending, attrCreates, attrMaxPayload, attrDeleting,
-	attrOnDone, attrOnDead, attrFlows,
+	attrOnDone, attrOnDead, attrFlows, attrZoneVersion,
 }
 
 // UpdateNamespace implements store.Namespaces.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/zone"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -22,7 +23,7 @@ func readSpec(body string) (timer.Spec, error) {
 		return timer.Spec{}, err
 	}
 	defaults := store.DefaultSettings()
-	return c.Spec(timer.UUIDOf(c.Namespace, c.ID), received, &defaults)
+	return c.Spec(timer.UUIDOf(c.Namespace, c.ID), received, &defaults, zone.Load)
 }
 
 // base is the spec of a create with only an id and executeAt 2030-01-31T09:00:00Z.
@@ -72,6 +73,45 @@ func TestCreateIsRead(t *testing.T) {
 		"null topic":         {`{` + at + `,"topic":null,"key":null}`, func(*timer.Spec) {}},
 		"correlation id":     {`{` + at + `,"correlationId":"ü"}`, func(s *timer.Spec) { s.CorrelationID = "ü" }},
 		"both ids, the same": {`{` + at + `,"timerId":"a"}`, func(*timer.Spec) {}},
+		"local time": {
+			`{"id":"a","executeAtLocal":"2030-01-31T10:00","timeZone":"Europe/Berlin"}`,
+			func(s *timer.Spec) { s.Local = &timer.LocalTime{At: "2030-01-31T10:00", Zone: "Europe/Berlin"} },
+		},
+		"local time, defaults": {
+			`{"id":"a","timeZone":"Europe/Berlin","gap":"next","repeated":"first","executeAtLocal":"2030-01-31T10:00:00.000"}`,
+			func(s *timer.Spec) { s.Local = &timer.LocalTime{At: "2030-01-31T10:00:00.000", Zone: "Europe/Berlin"} },
+		},
+		"local time, nulls": {
+			`{"id":"a","timeZone":"UTC","gap":null,"repeated":null,"executeAtLocal":"2030-01-31T09:00:00","executeAt":null,"executeIn":null}`,
+			func(s *timer.Spec) { s.Local = &timer.LocalTime{At: "2030-01-31T09:00:00", Zone: "UTC"} },
+		},
+		"local time in a gap": {
+			`{"id":"a","executeAtLocal":"2030-03-31T02:30:00","timeZone":"Europe/Berlin"}`, func(s *timer.Spec) {
+				s.ExecuteAt = 1901149200000
+				s.Local = &timer.LocalTime{At: "2030-03-31T02:30:00", Zone: "Europe/Berlin"}
+			},
+		},
+		"repeated local time": {
+			`{"id":"a","executeAtLocal":"2030-10-27T02:30:00","timeZone":"Europe/Berlin","gap":"skip","repeated":"second"}`, func(s *timer.Spec) {
+				s.ExecuteAt = 1919295000000
+				s.Local = &timer.LocalTime{
+					At: "2030-10-27T02:30:00", Zone: "Europe/Berlin", Gap: timer.GapSkip, Repeated: timer.RepeatedSecond,
+				}
+			},
+		},
+		"local time with a window": {
+			`{"id":"a","executeAtLocal":"2030-01-31T10:00","timeZone":"Europe/Berlin","window":"1h"}`, func(s *timer.Spec) {
+				s.Window = time.Hour
+				s.ExecuteAt = s.ExecuteAt.Add(timer.Spread(timer.UUIDOf("default", "a"), time.Hour))
+				s.Local = &timer.LocalTime{At: "2030-01-31T10:00", Zone: "Europe/Berlin"}
+			},
+		},
+		"local time with expiresAt": {
+			`{"id":"a","executeAtLocal":"2030-01-31T10:00","timeZone":"Europe/Berlin","expiresAt":"2030-01-31T09:30:00Z"}`, func(s *timer.Spec) {
+				s.ExpireAfter = 30 * time.Minute
+				s.Local = &timer.LocalTime{At: "2030-01-31T10:00", Zone: "Europe/Berlin"}
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := readSpec(c.body)
@@ -97,8 +137,8 @@ func TestCreateIsRefused(t *testing.T) {
 		"array":              {`[]`, `body: [] is not accepted: want one JSON object`},
 		"null":               {`null`, `body: null is not accepted: want one JSON object`},
 		"no UTF-8":           {"{\"id\":\"a\xff\"}", `body: "\xff\"}" is not accepted: want UTF-8, invalid at byte 8`},
-		"unknown field":      {`{` + at + `,"colour":"red"}`, `colour: "red" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, request, window, expireAfter, expiresAt, flowKey, onDone, onDead, onConflict`},
-		"other case":         {`{"ID":"a"}`, `ID: "a" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, request, window, expireAfter, expiresAt, flowKey, onDone, onDead, onConflict`},
+		"unknown field":      {`{` + at + `,"colour":"red"}`, `colour: "red" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, request, window, expireAfter, expiresAt, flowKey, onDone, onDead, executeAtLocal, timeZone, gap, repeated, onConflict`},
+		"other case":         {`{"ID":"a"}`, `ID: "a" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, request, window, expireAfter, expiresAt, flowKey, onDone, onDead, executeAtLocal, timeZone, gap, repeated, onConflict`},
 		"twice":              {`{` + at + `,"\u0069d":"b"}`, `id: "b" is not accepted: want a field at most once`},
 		"no id":              {`{"executeIn":"3s"}`, `id: nothing is not accepted: want id or timerId: 1 to 255 bytes of UTF-8 without control characters`},
 		"id number":          {`{"id":7,"executeIn":"3s"}`, `id: 7 is not accepted: want 1 to 255 bytes of UTF-8 without control characters`},
@@ -111,10 +151,23 @@ func TestCreateIsRefused(t *testing.T) {
 		"ids differ":         {`{"id":"a","timerId":"b","executeIn":"3s"}`, `timerId: "b" is not accepted: want the same as id, or only one of the two`},
 		"namespace":          {`{"namespace":"a b",` + at + `}`, `namespace: "a b" is not accepted: want 1 to 255 letters, digits, dots, underscores or hyphens`},
 		"namespace bool":     {`{"namespace":true,` + at + `}`, `namespace: true is not accepted: want 1 to 255 letters, digits, dots, underscores or hyphens`},
-		"no time":            {`{"id":"a"}`, `executeAt: nothing is not accepted: want an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999, or executeIn, a duration such as "3s"`},
+		"no time":            {`{"id":"a"}`, `executeAt: nothing is not accepted: want an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999, or executeIn, a duration such as "3s", or executeAtLocal and timeZone`},
 		"bad time":           {`{"id":"a","executeAt":"tomorrow"}`, `executeAt: "tomorrow" is not accepted: want an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999`},
 		"time number":        {`{"id":"a","executeAt":1896080400}`, `executeAt: 1896080400 is not accepted: want an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999`},
 		"two times":          {`{` + at + `,"executeIn":"3s"}`, `executeIn: 3s is not accepted: want only one of executeAt and executeIn`},
+		"local and instant":  {`{` + at + `,"executeAtLocal":"2030-01-31T09:00:00","timeZone":"UTC"}`, `executeAtLocal: "2030-01-31T09:00:00" is not accepted: want only one of executeAt, executeIn and executeAtLocal`},
+		"local and duration": {`{"id":"a","executeIn":"1s","executeAtLocal":"2030-01-31T09:00:00","timeZone":"UTC"}`, `executeAtLocal: "2030-01-31T09:00:00" is not accepted: want only one of executeAt, executeIn and executeAtLocal`},
+		"local without zone": {`{"id":"a","executeAtLocal":"2030-01-31T09:00:00"}`, `timeZone: nothing is not accepted: want a name of the IANA time zone database, such as "Europe/Berlin", because executeAtLocal is given`},
+		"zone without local": {`{` + at + `,"timeZone":"UTC"}`, `timeZone: "UTC" is not accepted: want executeAtLocal with it`},
+		"gap without local":  {`{` + at + `,"gap":"next"}`, `gap: "next" is not accepted: want executeAtLocal and timeZone with it`},
+		"repeated alone":     {`{` + at + `,"repeated":"second"}`, `repeated: "second" is not accepted: want executeAtLocal and timeZone with it`},
+		"local with offset":  {`{"id":"a","executeAtLocal":"2030-01-31T09:00:00Z","timeZone":"UTC"}`, `executeAtLocal: "2030-01-31T09:00:00Z" is not accepted: want a local time without an offset, such as 2030-01-31T09:00:00, with at most milliseconds, in the years 1 to 9999`},
+		"local number":       {`{"id":"a","executeAtLocal":7,"timeZone":"UTC"}`, `executeAtLocal: 7 is not accepted: want a local time without an offset, such as 2030-01-31T09:00:00, with at most milliseconds, in the years 1 to 9999`},
+		"zone unknown":       {`{"id":"a","executeAtLocal":"2030-01-31T09:00:00","timeZone":"Europe/Atlantis"}`, `timeZone: "Europe/Atlantis" is not accepted: want a name of the IANA database, such as "Europe/Berlin"`},
+		"zone empty":         {`{"id":"a","executeAtLocal":"2030-01-31T09:00:00","timeZone":""}`, `timeZone: "" is not accepted: want a name of the IANA time zone database, such as "Europe/Berlin"`},
+		"both instants":      {`{"id":"a","executeAtLocal":"2030-01-31T09:00:00","timeZone":"UTC","repeated":"both"}`, `repeated: "both" is not accepted: want "first" or "second"`},
+		"gap":                {`{"id":"a","executeAtLocal":"2030-01-31T09:00:00","timeZone":"UTC","gap":"previous"}`, `gap: "previous" is not accepted: want "next" or "skip"`},
+		"skipped local time": {`{"id":"a","executeAtLocal":"2030-03-31T02:30:00","timeZone":"Europe/Berlin","gap":"skip"}`, `executeAtLocal: "2030-03-31T02:30:00" is not accepted: want a local time that exists, or gap "next": in Europe/Berlin, the clocks go from 2030-03-31T02:00:00 to 2030-03-31T03:00:00`},
 		"executeIn negative": {`{"id":"a","executeIn":"-3s"}`, `executeIn: "-3s" is not accepted: want a duration such as "200ms", "30s", "1h" or "1d12h", not negative`},
 		"executeIn number":   {`{"id":"a","executeIn":3}`, `executeIn: 3 is not accepted: want a duration such as "200ms", "30s", "1h" or "1d12h", not negative`},
 		"executeIn overflow": {`{"id":"a","executeIn":"99999999h"}`, `executeIn: "99999999h" is not accepted: want a duration such as "200ms", "30s", "1h" or "1d12h", not negative`},
@@ -165,20 +218,26 @@ func TestUpdateTellsNullFromAbsent(t *testing.T) {
 		fields string
 		want   func(*timer.Spec)
 	}{
-		"nothing":            {``, func(*timer.Spec) {}},
-		"later":              {`,"executeIn":"1s"`, func(s *timer.Spec) { s.ExecuteAt = received + 1000 }},
-		"deliver and url":    {`,"deliver":null,"callbackUrl":null`, func(s *timer.Spec) { s.Deliver, s.CallbackURL = "", "" }},
-		"timeout cleared":    {`,"callbackTimeout":null`, func(s *timer.Spec) { s.CallbackTimeout = 11 * time.Second }},
-		"seconds cleared":    {`,"callbackTimeoutSeconds":null`, func(s *timer.Spec) { s.CallbackTimeout = 11 * time.Second }},
-		"policy cleared":     {`,"retryPolicy":null`, func(s *timer.Spec) { s.Retry = settings.Retry }},
-		"policy empty":       {`,"retryPolicy":{}`, func(*timer.Spec) {}},
-		"attempts cleared":   {`,"retryPolicy":{"maxRetries":null}`, func(s *timer.Spec) { s.Retry.MaxAttempts = 2 }},
-		"end cleared":        {`,"retryPolicy":{"maxAttemptsDuration":null,"maxInterval":"3h"}`, func(s *timer.Spec) { s.Retry.MaxAttemptsDuration, s.Retry.MaxInterval = 0, 3*time.Hour }},
-		"payload cleared":    {`,"payload":null`, func(s *timer.Spec) { s.Payload = nil }},
-		"payload":            {`,"payload":[2]`, func(s *timer.Spec) { s.Payload = []byte("[2]") }},
-		"topic":              {`,"topic":"o.a"`, func(s *timer.Spec) { s.Topic = "o.a" }},
-		"key":                {`,"key":"k2"`, func(s *timer.Spec) { s.EventKey = "k2" }},
-		"key cleared":        {`,"key":null`, func(s *timer.Spec) { s.EventKey = "" }},
+		"nothing":          {``, func(*timer.Spec) {}},
+		"later":            {`,"executeIn":"1s"`, func(s *timer.Spec) { s.ExecuteAt = received + 1000 }},
+		"deliver and url":  {`,"deliver":null,"callbackUrl":null`, func(s *timer.Spec) { s.Deliver, s.CallbackURL = "", "" }},
+		"timeout cleared":  {`,"callbackTimeout":null`, func(s *timer.Spec) { s.CallbackTimeout = 11 * time.Second }},
+		"seconds cleared":  {`,"callbackTimeoutSeconds":null`, func(s *timer.Spec) { s.CallbackTimeout = 11 * time.Second }},
+		"policy cleared":   {`,"retryPolicy":null`, func(s *timer.Spec) { s.Retry = settings.Retry }},
+		"policy empty":     {`,"retryPolicy":{}`, func(*timer.Spec) {}},
+		"attempts cleared": {`,"retryPolicy":{"maxRetries":null}`, func(s *timer.Spec) { s.Retry.MaxAttempts = 2 }},
+		"end cleared":      {`,"retryPolicy":{"maxAttemptsDuration":null,"maxInterval":"3h"}`, func(s *timer.Spec) { s.Retry.MaxAttemptsDuration, s.Retry.MaxInterval = 0, 3*time.Hour }},
+		"payload cleared":  {`,"payload":null`, func(s *timer.Spec) { s.Payload = nil }},
+		"payload":          {`,"payload":[2]`, func(s *timer.Spec) { s.Payload = []byte("[2]") }},
+		"topic":            {`,"topic":"o.a"`, func(s *timer.Spec) { s.Topic = "o.a" }},
+		"key":              {`,"key":"k2"`, func(s *timer.Spec) { s.EventKey = "k2" }},
+		"key cleared":      {`,"key":null`, func(s *timer.Spec) { s.EventKey = "" }},
+		"local time": {
+			`,"executeAtLocal":"2030-03-31T03:00:00","timeZone":"Europe/Berlin","gap":"skip","repeated":null`, func(s *timer.Spec) {
+				s.ExecuteAt, s.Window = 1901149200000, 0
+				s.Local = &timer.LocalTime{At: "2030-03-31T03:00:00", Zone: "Europe/Berlin", Gap: timer.GapSkip}
+			},
+		},
 		"topic cleared":      {`,"topic":null,"key":null`, func(s *timer.Spec) { s.Topic, s.EventKey = "", "" }},
 		"correlation absent": {`,"correlationId":null`, func(s *timer.Spec) { s.CorrelationID = "" }},
 	} {
@@ -187,7 +246,7 @@ func TestUpdateTellsNullFromAbsent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := u.Patch(timer.UUIDOf(u.Namespace, u.ID), received, &settings)
+			p, err := u.Patch(timer.UUIDOf(u.Namespace, u.ID), received, &settings, zone.Load)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +267,11 @@ func TestUpdateIsRefused(t *testing.T) {
 	settings := store.DefaultSettings()
 	for body, want := range map[string]string{
 		`{"id":"a","executeAt":null}`:                                  `executeAt: null is not accepted: want an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999`,
-		`{"id":"a","onConflict":"keep"}`:                               `onConflict: "keep" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, request, window, expireAfter, expiresAt, flowKey, onDone, onDead, ifGeneration`,
+		`{"id":"a","onConflict":"keep"}`:                               `onConflict: "keep" is not accepted: want only the fields namespace, id, timerId, executeAt, executeIn, deliver, callbackUrl, callbackTimeout, callbackTimeoutSeconds, retryPolicy, payload, correlationId, headers, topic, key, request, window, expireAfter, expiresAt, flowKey, onDone, onDead, executeAtLocal, timeZone, gap, repeated, ifGeneration`,
+		`{"id":"a","executeAtLocal":null,"timeZone":"UTC"}`:            `executeAtLocal: null is not accepted: want a local time without an offset, such as 2030-01-31T09:00:00, with at most milliseconds, in the years 1 to 9999`,
+		`{"id":"a","gap":null}`:                                        `gap: null is not accepted: want executeAtLocal and timeZone with it`,
+		`{"id":"a","timeZone":"UTC"}`:                                  `timeZone: "UTC" is not accepted: want executeAtLocal with it`,
+		`{"id":"a","window":"1s"}`:                                     `window: 1s is not accepted: want executeAt, executeIn or executeAtLocal with it`,
 		`{"id":"a","ifGeneration":7}`:                                  `ifGeneration: 7 is not accepted: want a generation as an answer gave it: a positive decimal string`,
 		`{"id":"a","ifGeneration":"0"}`:                                `ifGeneration: "0" is not accepted: want a generation as an answer gave it: a positive decimal string`,
 		`{"id":"a","callbackUrl":"/x"}`:                                `callbackUrl: "/x" is not accepted: want an absolute http or https URL with a host, at most 2048 bytes`,
@@ -216,7 +279,7 @@ func TestUpdateIsRefused(t *testing.T) {
 	} {
 		u, err := ReadUpdate([]byte(body))
 		if err == nil {
-			_, err = u.Patch(timer.UUIDOf(u.Namespace, u.ID), received, &settings)
+			_, err = u.Patch(timer.UUIDOf(u.Namespace, u.ID), received, &settings, zone.Load)
 		}
 		if err == nil || err.Error() != want {
 			t.Errorf("%s\n got %v\nwant %s", body, err, want)
@@ -293,6 +356,7 @@ func settingsOf(body string) (store.Settings, error) {
 func FuzzDecodeCreate(f *testing.F) {
 	f.Add([]byte(`{"id":"a","executeAt":"2030-01-31T09:00:00Z","payload":{"a":["}"]}}`))
 	f.Add([]byte(`{"timerId":"\ud83d\ude00","executeIn":"3s","retryPolicy":{"maxRetries":2},"callbackUrl":"http://h"}`))
+	f.Add([]byte(`{"id":"a","executeAtLocal":"2030-10-27T02:30:00","timeZone":"Europe/Berlin","repeated":"second"}`))
 	f.Add([]byte("{\"id\":\"\xff\"}"))
 	f.Add([]byte(`{"id":"\\","\u0069d":1}`))
 	f.Add([]byte(`{"timerId":"a","id":7,"namespace":"a b","namespace":"n"}`))
@@ -301,7 +365,7 @@ func FuzzDecodeCreate(f *testing.F) {
 		c, err := ReadCreate(body)
 		if err == nil {
 			var spec timer.Spec
-			if spec, err = c.Spec(timer.UUIDOf(c.Namespace, c.ID), received, &defaults); err == nil {
+			if spec, err = c.Spec(timer.UUIDOf(c.Namespace, c.ID), received, &defaults, zone.Load); err == nil {
 				holds(t, body, c.Selection, spec.Payload)
 				if err := spec.Check(); err != nil {
 					t.Fatalf("%q was accepted, but: %v", body, err)
@@ -334,7 +398,7 @@ func FuzzDecodeUpdate(f *testing.F) {
 		u, err := ReadUpdate(body)
 		if err == nil {
 			var p timer.Patch
-			if p, err = u.Patch(timer.UUIDOf(u.Namespace, u.ID), received, &defaults); err == nil && p.Payload != nil {
+			if p, err = u.Patch(timer.UUIDOf(u.Namespace, u.ID), received, &defaults, zone.Load); err == nil && p.Payload != nil {
 				holds(t, body, u.Selection, *p.Payload)
 			}
 		}
@@ -409,7 +473,7 @@ func BenchmarkCreate(b *testing.B) {
 	for b.Loop() {
 		c, err := ReadCreate(typical)
 		if err == nil {
-			_, err = c.Spec(timer.UUIDOf(c.Namespace, c.ID), received, &defaults)
+			_, err = c.Spec(timer.UUIDOf(c.Namespace, c.ID), received, &defaults, zone.Load)
 		}
 		if err != nil {
 			b.Fatal(err)

@@ -2,8 +2,10 @@ package decode
 
 import (
 	"math"
+	"slices"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/schedule"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -13,6 +15,7 @@ import (
 type Fields struct {
 	executeAt   optional[timer.Millis]
 	executeIn   optional[time.Duration]
+	local       *localFields // nil if none of them is given
 	deliver     optional[timer.Deliver]
 	callbackURL optional[string]
 	timeout     timeoutField
@@ -48,11 +51,11 @@ func (o *optional[T]) to(def T) *T {
 	}
 }
 
-var fieldNames = []string{
+var fieldNames = slices.Concat([]string{
 	"executeAt", "executeIn", "deliver", "callbackUrl", "callbackTimeout", "callbackTimeoutSeconds",
 	"retryPolicy", "payload", "correlationId", "headers", "topic", "key", "request", "window", "expireAfter", "expiresAt",
 	"flowKey", "onDone", "onDead",
-}
+}, localNames)
 
 const wantExecuteAt = "an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999"
 
@@ -97,18 +100,29 @@ func (f *Fields) read(name string, v value, nulls bool) (err error) {
 		f.onDone, err = maybe(name, v, readURL)
 	case "onDead":
 		f.onDead, err = maybe(name, v, readURL)
+	default: // localNames
+		if f.local == nil {
+			f.local = new(localFields)
+		}
+		err = f.local.read(name, v)
 	}
 	return err
 }
 
 func (f *Fields) complete(create bool) error {
+	if f.local != nil {
+		if err := f.local.complete(f.executeAt.given, f.executeIn.given); err != nil {
+			return err
+		}
+	}
+	timed := f.executeAt.given || f.executeIn.given || f.local != nil
 	switch {
 	case f.executeAt.given && f.executeIn.given:
 		return timer.Invalid("executeIn", f.executeIn.v, "only one of executeAt and executeIn")
-	case create && !f.executeAt.given && !f.executeIn.given:
-		return timer.Invalid("executeAt", missing{}, wantExecuteAt+`, or executeIn, a duration such as "3s"`)
-	case f.window.given && !f.executeAt.given && !f.executeIn.given:
-		return timer.Invalid("window", f.window.shown(), "executeAt or executeIn with it")
+	case create && !timed:
+		return timer.Invalid("executeAt", missing{}, wantExecuteAt+`, or executeIn, a duration such as "3s", or executeAtLocal and timeZone`)
+	case f.window.given && !timed:
+		return timer.Invalid("window", f.window.shown(), "executeAt, executeIn or executeAtLocal with it")
 	case f.expiresAt.given && f.expireAfter.given:
 		return timer.Invalid("expiresAt", f.expiresAt.shown(), "only one of expireAfter and expiresAt")
 	case f.request.given && !f.request.null && f.payload.given && !f.payload.null:
@@ -125,17 +139,22 @@ func (f *Fields) HasCorrelationID() bool { return f.correlation.given }
 func (f *Fields) SetCorrelationID(id string) { f.correlation = optional[string]{given: true, v: id} }
 
 // Spec returns the validated spec of a new timer. executeIn counts from received.
-func (f *Fields) Spec(id timer.UUID, received timer.Millis, defaults *store.Settings) (timer.Spec, error) {
+func (f *Fields) Spec(id timer.UUID, received timer.Millis, defaults *store.Settings, zones schedule.Zones) (timer.Spec, error) {
+	local, err := f.resolve(zones)
+	if err != nil {
+		return timer.Spec{}, err
+	}
 	if err := f.checkWindow(received); err != nil {
 		return timer.Spec{}, err
 	}
 	p := f.patch(id, received, defaults)
+	p.Local = local
 	return p.Apply(timer.Spec{CallbackTimeout: defaults.CallbackTimeout, Retry: defaults.Retry})
 }
 
 // Patch returns the changes of an update. It checks everything that does not depend on the timer; the store checks the
 // rest, because it has the row.
-func (f *Fields) Patch(id timer.UUID, received timer.Millis, defaults *store.Settings) (timer.Patch, error) {
+func (f *Fields) Patch(id timer.UUID, received timer.Millis, defaults *store.Settings, zones schedule.Zones) (timer.Patch, error) {
 	if f.callbackURL.given && !f.callbackURL.null {
 		if err := timer.CheckCallbackURL(f.callbackURL.v); err != nil {
 			return timer.Patch{}, err
@@ -144,10 +163,16 @@ func (f *Fields) Patch(id timer.UUID, received timer.Millis, defaults *store.Set
 	if n := max(len(f.payload.v), len(f.request.v.body)); n > timer.MaxPayload {
 		return timer.Patch{}, &timer.PayloadTooLargeError{Size: n, Limit: timer.MaxPayload}
 	}
+	local, err := f.resolve(zones)
+	if err != nil {
+		return timer.Patch{}, err
+	}
 	if err := f.checkWindow(received); err != nil {
 		return timer.Patch{}, err
 	}
-	return f.patch(id, received, defaults), nil
+	p := f.patch(id, received, defaults)
+	p.Local = local
+	return p, nil
 }
 
 // checkWindow refuses a window in which the timer may expire before it is due.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/zone"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -106,13 +107,13 @@ func TestUpdatesOfRequestsAndWindows(t *testing.T) {
 		`"executeAt":"2030-01-31T09:00:00Z","window":"1m"`: {want: func(s *timer.Spec) {
 			s.ExecuteAt, s.Window = timer.Millis(1896080400000).Add(spread(time.Minute)), time.Minute
 		}},
-		`"window":"1m"`: {refused: `window: 1m0s is not accepted: want executeAt or executeIn with it`},
-		`"window":null`: {refused: `window: "null" is not accepted: want executeAt or executeIn with it`},
+		`"window":"1m"`: {refused: `window: 1m0s is not accepted: want executeAt, executeIn or executeAtLocal with it`},
+		`"window":null`: {refused: `window: "null" is not accepted: want executeAt, executeIn or executeAtLocal with it`},
 	} {
 		u, err := ReadUpdate([]byte(`{"id":"a",` + fields + `}`))
 		var p timer.Patch
 		if err == nil {
-			p, err = u.Patch(timer.UUIDOf(u.Namespace, u.ID), received, &settings)
+			p, err = u.Patch(timer.UUIDOf(u.Namespace, u.ID), received, &settings, zone.Load)
 		}
 		var got timer.Spec
 		if err == nil {

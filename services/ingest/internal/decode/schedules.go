@@ -87,7 +87,7 @@ var (
 	createScheduleNames = slices.Concat(scheduleNames, definitionNames, policyNames, []string{"onConflict"})
 	updateScheduleNames = slices.Concat(scheduleNames, definitionNames, policyNames, []string{"pending", "ifVersion"})
 	templateNames       = slices.DeleteFunc(slices.Clone(fieldNames), func(name string) bool {
-		return name == "executeAt" || name == "executeIn" || name == "expiresAt"
+		return slices.Contains(instantNames, name)
 	})
 )
 
@@ -468,7 +468,7 @@ func (f *ScheduleFields) HasTemplate() bool { return f.template.given }
 // Template returns the spec of the occurrences, with the defaults of the namespace. Its window and its time are not applied.
 func (f *ScheduleFields) Template(defaults *store.Settings) (timer.Spec, error) {
 	fields := f.template.v
-	spec, err := fields.Spec(timer.UUID{}, 0, defaults)
+	spec, err := fields.Spec(timer.UUID{}, 0, defaults, nil) // a template has no local time
 	spec.ExecuteAt = 0
 	return spec, inField("timer", err)
 }
