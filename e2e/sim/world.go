@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/zone"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/bus/membus"
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -148,6 +149,7 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 
 func (w *World) create(t *testing.T, name string, shards int, settings store.Settings) {
 	t.Helper()
+	settings.ZoneVersion = zone.Version
 	ns, err := w.db.Open().CreateNamespace(t.Context(), store.Namespace{
 		Name: name, Shards: shard.Block{Count: shards}, Settings: settings,
 	})

@@ -185,12 +185,14 @@ func (s *Schedule) Decide(d *Due) Decision {
 	return s.advance(out, after)
 }
 
-// Next returns the instant of the next occurrence of a schedule whose next one is after now, for a time zone database that has changed
-// since it was computed. It returns false if an answer has determined the next occurrence, or if there is none.
+// Moved reports whether an answer has determined the next occurrence.
+func (s *Schedule) Moved(state *State) bool {
+	return state.Replaced != 0 && state.ReplacedIn == s.Version
+}
+
+// Next returns the instant of the next occurrence of a schedule whose next one is after now and was not moved by an answer, for a time
+// zone database that has changed since it was computed. ok is false if there is none.
 func (s *Schedule) Next(state *State, now timer.Millis) (at timer.Millis, ok bool) {
-	if state.Replaced != 0 && state.ReplacedIn == s.Version {
-		return 0, false
-	}
 	after := max(now, state.Last) // the clock of the process that decided may have been ahead
 	if state.UntilIn == s.Version {
 		after = max(after, state.Until)

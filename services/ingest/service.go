@@ -78,8 +78,8 @@ func New(cfg Config) (*Service, error) {
 	return s, nil
 }
 
-// Run commits the requests of Handler, applies topic commands and the rows of the outbox, and refreshes the namespaces, until
-// ctx ends or the bus fails permanently. Then it accepts no more requests and commands, commits and answers the accepted ones, flushes the
+// Run commits the requests of Handler, applies topic commands and the rows of the outbox, refreshes the namespaces, and checks the
+// local times once, until ctx ends or the bus fails permanently. Then it accepts no more requests and commands, commits and answers the accepted ones, flushes the
 // hints and returns. That takes at most one timeout of the store and one of the bus, and with an outbox one timeout of the store for
 // each of the last calls of its database. A Service runs once.
 func (s *Service) Run(ctx context.Context) error {
@@ -95,6 +95,7 @@ func (s *Service) Run(ctx context.Context) error {
 	intake.Go(func() error { return s.consume(ctx) })
 	intake.Go(func() error { return s.consumeOutbox(ctx) })
 	intake.Go(func() error { s.refresh(ctx); return nil })
+	intake.Go(func() error { s.checkLocalTimes(ctx); return nil })
 	intake.Go(func() error { s.watchBacklog(ctx); return nil })
 	intake.Go(func() error { s.quotas.Run(ctx); return nil })
 	err := intake.Wait()

@@ -1,0 +1,257 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/timerbus/timerbus/internal/schedule"
+	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
+	"github.com/timerbus/timerbus/services/ingest/internal/commit"
+)
+
+// The instants of local times and of schedules depend on the time zone database, which is part of a release. After its start, a process
+// computes them again in each namespace whose recorded database is another one than its own, and then records its own. Nothing is recorded
+// about single timers: a process that stops in between leaves the namespace to the next one, which finds the instants that are correct
+// already and does not write them again.
+
+const (
+	// localTimesPage is the number of timers that are read at once, localTimesProgress how many there are between two log lines.
+	localTimesPage     = 500
+	localTimesProgress = 100_000
+	// maxZonesRetry is the longest pause after a failed operation.
+	maxZonesRetry = time.Minute
+	// maxKeptLogged is how many timers without an instant are logged for each namespace.
+	maxKeptLogged = 10
+)
+
+// localTimes are the results of a check.
+type localTimes struct {
+	// checked counts the timers with a local time and the schedules, and moved those with another instant now. kept counts those that have
+	// no instant in the database, so they keep the one that they had.
+	checked, moved, kept int
+}
+
+func (l *localTimes) add(o localTimes) {
+	l.checked += o.checked
+	l.moved += o.moved
+	l.kept += o.kept
+}
+
+// checkLocalTimes checks all namespaces once. It returns when that is done, or ctx ends.
+func (s *Service) checkLocalTimes(ctx context.Context) {
+	var all localTimes
+	namespaces := 0
+	for after := ""; ; {
+		var page store.NamespacePage
+		ok := s.retryLocalTimes(ctx, func(ctx context.Context) (err error) {
+			page, err = s.cfg.Store.ListNamespaces(ctx, after, store.MaxNamespacePage)
+			return err
+		})
+		if !ok {
+			return
+		}
+		for i := range page.Namespaces {
+			ns := &page.Namespaces[i]
+			if ns.Settings.ZoneVersion == s.cfg.Zones.Version || ns.Settings.DeletingSince != 0 {
+				continue
+			}
+			if namespaces++; namespaces == 1 {
+				s.cfg.Logger.Info("time zone database: checking local times", "version", s.cfg.Zones.Version)
+			}
+			found, ok := s.checkNamespace(ctx, ns)
+			if !ok {
+				return
+			}
+			all.add(found)
+		}
+		if after = page.Next; after == "" {
+			break
+		}
+	}
+	if namespaces > 0 {
+		s.cfg.Logger.Info("time zone database: all local times checked", "version", s.cfg.Zones.Version,
+			"namespaces", namespaces, "checked", all.checked, "moved", all.moved, "kept", all.kept)
+	}
+}
+
+// checkNamespace checks the local times of a namespace, and records the database. It returns false if ctx has ended.
+func (s *Service) checkNamespace(ctx context.Context, ns *store.Namespace) (localTimes, bool) {
+	var found localTimes
+	q := store.ListQuery{Namespace: *ns, Limit: localTimesPage, WithoutPayloads: true}
+	for read, progress := 0, localTimesProgress; ; {
+		var page store.Page
+		ok := s.retryLocalTimes(ctx, func(ctx context.Context) error {
+			now, err := s.writeNow()
+			if err == nil {
+				page, err = s.cfg.Store.List(ctx, now, q)
+			}
+			if err == nil {
+				err = s.checkPage(ctx, ns, page.Timers, now, &found)
+			}
+			return err
+		})
+		if !ok {
+			return found, false
+		}
+		if read += len(page.Timers); read >= progress {
+			progress += localTimesProgress
+			s.cfg.Logger.Info("time zone database: still checking local times", "namespace", ns.Name, "timers", read, "moved", found.moved)
+		}
+		if q.After = page.Next; len(q.After) == 0 {
+			break
+		}
+	}
+	if !s.retryLocalTimes(ctx, func(ctx context.Context) error { return s.recordZones(ctx, *ns) }) {
+		return found, false
+	}
+	if found.checked > 0 {
+		from := ns.Settings.ZoneVersion
+		if from == "" {
+			from = "unknown"
+		}
+		s.cfg.Logger.Info("time zone database: local times of a namespace checked", "namespace", ns.Name,
+			"checked", found.checked, "moved", found.moved, "kept", found.kept, "from", from, "to", s.cfg.Zones.Version)
+	}
+	return found, true
+}
+
+// retryLocalTimes repeats an operation until it succeeds. It returns false if ctx has ended.
+func (s *Service) retryLocalTimes(ctx context.Context, operation func(ctx context.Context) error) bool {
+	for pause := s.cfg.ZonesRetry; ; pause = min(2*pause, maxZonesRetry) {
+		limited, cancel := context.WithTimeout(ctx, s.cfg.StoreTimeout)
+		err := operation(limited)
+		cancel()
+		if ctx.Err() != nil {
+			return false
+		}
+		s.recordResult("check local times", err)
+		if err == nil {
+			return true
+		}
+		if !timer.Sleep(ctx, pause) {
+			return false
+		}
+	}
+}
+
+// checkPage moves the timers of a page whose instant is another one in the present database. After an error, the page must be read again;
+// found then has the timers that were moved.
+func (s *Service) checkPage(ctx context.Context, ns *store.Namespace, timers []timer.Timer, now timer.Millis, found *localTimes) error {
+	var page localTimes
+	var items []commit.Item
+	var ids []string
+	add := func(t *timer.Timer) {
+		switch at, err := s.instantNow(t, now); {
+		case err != nil:
+			if page.kept++; found.kept+page.kept <= maxKeptLogged {
+				s.cfg.Logger.Warn("time zone database: a timer keeps its time", "namespace", t.Namespace, "timer", t.ID, "error", err)
+			}
+		case at != t.ExecuteAt:
+			ids = append(ids, t.ID)
+			items = append(items, commit.Item{Size: smallOp, Op: store.Update{
+				Ref: refOf(ns, t.ID), Revision: s.cfg.Revisions.Next(), IfGeneration: t.Generation,
+				Patch: timer.Patch{ExecuteAt: &at, Local: t.Local}, // the window of the timer is kept
+			}})
+		}
+	}
+	for i := range timers {
+		if timers[i].Local != nil || timers[i].Schedule != "" {
+			page.checked++
+			add(&timers[i])
+		}
+	}
+	for tries := 1; len(items) > 0; tries++ {
+		written := s.committer.Submit(ctx, items...)
+		submitted := ids
+		items, ids = nil, nil
+		for i := range written {
+			w := &written[i].Written
+			switch err := written[i].Err; {
+			case err != nil:
+				return err
+			case w.Err == nil:
+				found.moved++
+			case errors.Is(w.Err, store.ErrNotFound): // it was deleted, or has ended
+			case !errors.Is(w.Err, store.ErrConflict):
+				return w.Err
+			case tries == maxTries:
+				return fmt.Errorf("timer %q in namespace %q changes too often: %w", submitted[i], ns.Name, w.Err)
+			default:
+				add(&w.Timer)
+			}
+		}
+	}
+	found.add(page)
+	return nil
+}
+
+// instantNow returns the instant of a timer with a local time, or of a schedule, by the present database. A timer whose instant has passed
+// keeps it, because its delivery may have begun; so does one that was attempted or is parked. An error means that the database has no
+// instant: the time zone is unknown, the clocks skip the local time, or the schedule has no further occurrence.
+func (s *Service) instantNow(t *timer.Timer, now timer.Millis) (timer.Millis, error) {
+	waits := t.Status == timer.StatusScheduled || t.Status == timer.StatusPaused
+	switch {
+	case !waits || t.Attempts > 0 || t.ExecuteAt <= now:
+		return t.ExecuteAt, nil
+	case t.Schedule != "":
+		return s.nextOccurrence(t, now)
+	case t.Local == nil: // another client has changed it
+		return t.ExecuteAt, nil
+	}
+	at, err := schedule.Resolve(t.Local, s.cfg.Zones.Load)
+	if at = at.Add(timer.Spread(t.UUID, t.Window)); err == nil && at > timer.MaxMillis {
+		err = errNoInstant
+	}
+	return at, err
+}
+
+var errNoInstant = errors.New("the time zone database has no instant for it")
+
+// nextOccurrence returns the next instant of a schedule, which is the present one if an answer has determined it.
+func (s *Service) nextOccurrence(t *timer.Timer, now timer.Millis) (timer.Millis, error) {
+	sched, err := schedule.Parse(t.Schedule, s.cfg.Zones.Load)
+	if err != nil {
+		return 0, err
+	}
+	state, err := schedule.ParseState(t.ScheduleState)
+	if err != nil {
+		return 0, err
+	}
+	if sched.Moved(&state) {
+		return t.ExecuteAt, nil
+	}
+	at, ok := sched.Next(&state, now)
+	if !ok {
+		return 0, errNoInstant
+	}
+	return at, nil
+}
+
+// recordZones records in the settings of a namespace that its local times were checked with the present database.
+func (s *Service) recordZones(ctx context.Context, ns store.Namespace) error {
+	for base := ns.Shards.Base; ; {
+		if ns.Settings.ZoneVersion == s.cfg.Zones.Version || ns.Settings.DeletingSince != 0 || ns.Shards.Base != base {
+			return nil // another process has recorded it, or the namespace was deleted and perhaps created again
+		}
+		now, err := s.writeNow()
+		if err != nil {
+			return err
+		}
+		ns.Settings.ZoneVersion, ns.UpdatedAt = s.cfg.Zones.Version, max(now, ns.UpdatedAt+1)
+		recorded, err := s.cfg.Store.UpdateNamespace(ctx, ns)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			return nil
+		case errors.Is(err, store.ErrConflict):
+			ns = recorded // the present state
+		case err != nil:
+			return err
+		default:
+			s.cfg.Directory.Learn(recorded)
+			return nil
+		}
+	}
+}
