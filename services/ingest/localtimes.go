@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/timerbus/timerbus/internal/schedule"
@@ -141,47 +142,47 @@ func (s *Service) retryLocalTimes(ctx context.Context, operation func(ctx contex
 // found then has the timers that were moved.
 func (s *Service) checkPage(ctx context.Context, ns *store.Namespace, timers []timer.Timer, now timer.Millis, found *localTimes) error {
 	var page localTimes
-	var items []commit.Item
-	var ids []string
-	add := func(t *timer.Timer) {
+	add := func(items []commit.Item, t *timer.Timer) []commit.Item {
 		switch at, err := s.instantNow(t, now); {
 		case err != nil:
 			if page.kept++; found.kept+page.kept <= maxKeptLogged {
 				s.cfg.Logger.Warn("time zone database: a timer keeps its time", "namespace", t.Namespace, "timer", t.ID, "error", err)
 			}
 		case at != t.ExecuteAt:
-			ids = append(ids, t.ID)
-			items = append(items, commit.Item{Size: smallOp, Op: store.Update{
+			return append(items, commit.Item{Size: smallOp, Op: store.Update{
 				Ref: refOf(ns, t.ID), Revision: s.cfg.Revisions.Next(), IfGeneration: t.Generation,
 				Patch: timer.Patch{ExecuteAt: &at, Local: t.Local}, // the window of the timer is kept
 			}})
 		}
+		return items
 	}
+	var items []commit.Item
 	for i := range timers {
 		if timers[i].Local != nil || timers[i].Schedule != "" {
 			page.checked++
-			add(&timers[i])
+			items = add(items, &timers[i])
 		}
 	}
-	for tries := 1; len(items) > 0; tries++ {
-		written := s.committer.Submit(ctx, items...)
-		submitted := ids
-		items, ids = nil, nil
-		for i := range written {
-			w := &written[i].Written
-			switch err := written[i].Err; {
-			case err != nil:
-				return err
-			case w.Err == nil:
-				found.moved++
-			case errors.Is(w.Err, store.ErrNotFound): // it was deleted, or has ended
-			case !errors.Is(w.Err, store.ErrConflict):
-				return w.Err
-			case tries == maxTries:
-				return fmt.Errorf("timer %q in namespace %q changes too often: %w", submitted[i], ns.Name, w.Err)
-			default:
-				add(&w.Timer)
+	for some := range slices.Chunk(items, maxWritten) {
+		for tries := 1; len(some) > 0; tries++ {
+			var changed []commit.Item
+			for _, committed := range s.committer.Submit(ctx, some...) {
+				w := &committed.Written
+				switch {
+				case committed.Err != nil:
+					return committed.Err
+				case w.Err == nil:
+					found.moved++
+				case errors.Is(w.Err, store.ErrNotFound): // it was deleted, or has ended
+				case !errors.Is(w.Err, store.ErrConflict):
+					return w.Err
+				case tries == maxTries:
+					return fmt.Errorf("timer %q in namespace %q changes too often: %w", w.Timer.ID, ns.Name, w.Err)
+				default:
+					changed = add(changed, &w.Timer)
+				}
 			}
+			some = changed
 		}
 	}
 	found.add(page)
