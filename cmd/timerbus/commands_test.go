@@ -67,6 +67,26 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			[]string{"created order-17 in namespace default: fires 2020-01-01T00:00:00.000Z ("},
 			"",
 		},
+		"create at a local time": {
+			[]string{"timer", "create", "order-17", "--at-local", "2030-10-27T02:30:00", "--time-zone", "Europe/Berlin", "--gap", "skip", "--repeated", "second", "--window", "1h"},
+			200, aTimer, "timers/create",
+			`{"executeAtLocal":"2030-10-27T02:30:00","gap":"skip","id":"order-17","namespace":"default","repeated":"second","timeZone":"Europe/Berlin","window":"1h0m0s"}`,
+			[]string{"created order-17 in namespace default: fires 2020-01-01T00:00:00.000Z ("},
+			"",
+		},
+		"update to a local time": {
+			[]string{"timer", "update", "order-17", "--at-local", "2030-10-27T02:30", "--time-zone", "UTC"},
+			200, aTimer, "timers/update", `{"executeAtLocal":"2030-10-27T02:30","namespace":"default","timeZone":"UTC","timerId":"order-17"}`,
+			[]string{"updated order-17"},
+			"",
+		},
+		"get with a local time": {
+			[]string{"timer", "get", "order-17"}, 200,
+			strings.Replace(aTimer, `{`, `{"executeAtLocal":"2030-10-27T02:30","timeZone":"Europe/Berlin","repeated":"second",`, 1),
+			"timers/get", `{"namespace":"default","timerId":"order-17"}`,
+			[]string{"local time", "2030-10-27T02:30 in Europe/Berlin", "gap next, repeated second"},
+			"",
+		},
 		"create a key": {
 			[]string{"key", "create", "ci", "--grant", "read,write@billing,b-*", "--grant", "read@*", "--expires-in", "90d"},
 			200, `{"token":"tb_ci_X","key":` + aKey + `}`, "keys/create",

@@ -487,7 +487,7 @@ func TestTheTemplateHasTheFlagsOfATimer(t *testing.T) {
 		}
 	}
 	timerFlags.VisitAll(func(f *pflag.Flag) {
-		ofATimer := []string{"at", "in", "expire-at", "on-conflict", "id"}
+		ofATimer := append(localNames(), "at", "at-local", "in", "expire-at", "on-conflict", "id")
 		if !slices.Contains(templateNames(), f.Name) && !slices.Contains(ofATimer, f.Name) {
 			t.Errorf("--%s is not among the flags of a template", f.Name)
 		}

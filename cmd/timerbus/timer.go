@@ -99,11 +99,14 @@ func describe(t *client.Timer, now time.Time) [][]string {
 		{"namespace", t.Namespace},
 		{"status", string(t.Status)},
 		{"execute at", when(t.ExecuteAt, now)},
+	}
+	rows = append(rows, describeLocal(t)...)
+	rows = append(rows, [][]string{
 		{"due at", when(t.DueAt, now)},
 		{"deliver", string(t.Deliver)},
 		{"callback", cmp.Or(t.CallbackURL, "-")},
 		{"timeout", t.CallbackTimeout},
-	}
+	}...)
 	if t.Window != "" {
 		rows = append(rows, []string{"window", t.Window})
 	}

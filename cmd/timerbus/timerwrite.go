@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/client"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -16,6 +18,7 @@ import (
 // timerFlags are the fields of a timer, or of the template of a schedule.
 type timerFlags struct {
 	at, in, expireAt string // of a timer only
+	local            localFlags
 
 	callback, payload, deliver, correlationID string
 	timeout                                   time.Duration
@@ -31,8 +34,9 @@ type timerFlags struct {
 func (f *timerFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.at, "at", "", "when to fire, such as 2030-01-31T09:00:00Z")
 	c.Flags().StringVar(&f.in, "in", "", "when to fire, from now, such as 15m")
+	f.local.add(c)
 	c.Flags().StringVar(&f.expireAt, "expire-at", "", "like --expire-after, but a time, such as 2030-01-31T10:00:00Z")
-	f.addTemplate(c, "fire at a time within this window that begins at --at or --in, always the same for an id (at most 7d)")
+	f.addTemplate(c, "fire at a time within this window that begins at --at, --at-local or --in, always the same for an id (at most 7d)")
 }
 
 // addTemplate adds the flags that do not depend on a time.
@@ -122,18 +126,20 @@ func (t *timerCommands) create() *cobra.Command {
 	var f timerFlags
 	var onConflict string
 	c := &cobra.Command{
-		Use: "create ID (--in DURATION | --at TIME)", Short: "Create a timer, or replace the one with its id",
-		Example: `  timerbus timer create order-17 --in 15m --callback-url https://shop.example/expire --payload '{"order":17}'`,
+		Use: "create ID (--in DURATION | --at TIME | --at-local TIME --time-zone ZONE)", Short: "Create a timer, or replace the one with its id",
+		Example: `  timerbus timer create order-17 --in 15m --callback-url https://shop.example/expire --payload '{"order":17}'
+  timerbus timer create reminder-17 --at-local 2030-01-31T09:00:00 --time-zone Europe/Berlin --callback-url https://shop.example/remind`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := one(c, "at", "in"); err != nil {
+			if err := cmp.Or(one(c, "at", "in", "at-local"), f.local.check(c)); err != nil {
 				return err
 			}
-			api, err := t.client()
+			service, err := t.client()
 			if err != nil {
 				return err
 			}
 			request := client.CreateTimerRequest{
 				Namespace: t.namespace, ID: t.id, ExecuteIn: f.in, OnConflict: client.OnConflict(onConflict),
+				ExecuteAtLocal: f.local.at, TimeZone: f.local.zone, Gap: api.ScheduleGap(f.local.gap), Repeated: api.TimerRepeated(f.local.repeated),
 			}
 			if request.ExecuteAt, err = instant("--at", f.at); err != nil {
 				return err
@@ -144,7 +150,7 @@ func (t *timerCommands) create() *cobra.Command {
 			if err := f.apply(c, t.stdin, &request); err != nil {
 				return err
 			}
-			written, err := api.CreateTimer(c.Context(), request)
+			written, err := service.CreateTimer(c.Context(), request)
 			return t.wrote("created", written, err)
 		},
 	}
@@ -170,14 +176,17 @@ func (t *timerCommands) update() *cobra.Command {
 		Use: "update ID", Short: "Change fields of a timer; the others are kept",
 		Example: `  timerbus timer update order-17 --in 1h --clear payload,retry`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := atMostOne(c, "at", "in"); err != nil {
+			if err := cmp.Or(atMostOne(c, "at", "in", "at-local"), f.local.check(c)); err != nil {
 				return err
 			}
-			api, err := t.client()
+			service, err := t.client()
 			if err != nil {
 				return err
 			}
-			request := client.UpdateTimerRequest{Namespace: t.namespace, TimerID: t.id, ExecuteIn: f.in, IfGeneration: ifGeneration}
+			request := client.UpdateTimerRequest{
+				Namespace: t.namespace, TimerID: t.id, ExecuteIn: f.in, IfGeneration: ifGeneration,
+				ExecuteAtLocal: f.local.at, TimeZone: f.local.zone, Gap: api.ScheduleGap(f.local.gap), Repeated: api.TimerRepeated(f.local.repeated),
+			}
 			if request.ExecuteAt, err = instant("--at", f.at); err != nil {
 				return err
 			}
@@ -190,7 +199,7 @@ func (t *timerCommands) update() *cobra.Command {
 			if err := clearFields(c, cleared, &request); err != nil {
 				return err
 			}
-			written, err := api.UpdateTimer(c.Context(), request)
+			written, err := service.UpdateTimer(c.Context(), request)
 			return t.wrote("updated", written, err)
 		},
 	}
@@ -206,11 +215,11 @@ func (t *timerCommands) runNow() *cobra.Command {
 	c := &cobra.Command{
 		Use: "run-now ID", Short: "Deliver a timer now instead of at its planned time",
 		RunE: func(c *cobra.Command, _ []string) error {
-			api, err := t.client()
+			service, err := t.client()
 			if err != nil {
 				return err
 			}
-			written, err := api.RunTimerNow(c.Context(), client.RunTimerRequest{
+			written, err := service.RunTimerNow(c.Context(), client.RunTimerRequest{
 				Namespace: t.namespace, TimerID: t.id, IfGeneration: ifGeneration,
 			})
 			return t.wrote("started", written, err)

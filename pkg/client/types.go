@@ -209,13 +209,15 @@ const (
 	Fail    = api.CreateTimerRequestOnConflictFail
 )
 
-// The values of the fields of schedules. They have no type, so that a create, an update (with Set) and a preview accept them.
+// The values of the fields of schedules, and of the local times of timers. They have no type, so that a create, an update (with Set) and a
+// preview accept them.
 const (
 	GapNext = "next"
 	GapSkip = "skip"
 
-	RepeatedFirst = "first"
-	RepeatedBoth  = "both"
+	RepeatedFirst  = "first"
+	RepeatedBoth   = "both"   // of a schedule
+	RepeatedSecond = "second" // of a timer
 
 	OverlapAllow       = "allow"
 	OverlapSkip        = "skip"
