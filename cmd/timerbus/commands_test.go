@@ -81,7 +81,8 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			"",
 		},
 		"get with a local time": {
-			[]string{"timer", "get", "order-17"}, 200,
+			[]string{"timer", "get", "order-17"},
+			200,
 			strings.Replace(aTimer, `{`, `{"executeAtLocal":"2030-10-27T02:30","timeZone":"Europe/Berlin","repeated":"second",`, 1),
 			"timers/get", `{"namespace":"default","timerId":"order-17"}`,
 			[]string{"local time", "2030-10-27T02:30 in Europe/Berlin", "gap next, repeated second"},

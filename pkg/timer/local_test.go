@@ -61,7 +61,7 @@ func TestLocalTimeCheck(t *testing.T) {
 	}
 }
 
-// A patch that sets ExecuteAt sets Local as well, so that a local time never stays beside another instant.
+// A patch that sets ExecuteAt without Local clears Local, because ExecuteAt is then not its instant.
 func TestPatchOfExecuteAtSetsLocal(t *testing.T) {
 	local := &timer.LocalTime{At: "2030-03-31T02:30:00", Zone: "Europe/Berlin"}
 	s := timer.Spec{ExecuteAt: 5, CallbackTimeout: timer.DefaultCallbackTimeout, Retry: timer.DefaultRetryPolicy()}

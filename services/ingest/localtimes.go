@@ -14,12 +14,12 @@ import (
 )
 
 // The instants of local times and of schedules depend on the time zone database, which is part of a release. After its start, a process
-// computes them again in each namespace whose recorded database is another one than its own, and then records its own. Nothing is recorded
-// about single timers: a process that stops in between leaves the namespace to the next one, which finds the instants that are correct
-// already and does not write them again.
+// computes them again in each namespace that was last checked with a different database, and then records its database in the settings of
+// the namespace. The progress within a namespace is not stored: if the process stops, the next process checks all timers of the namespace
+// again, and writes only those that have not been moved yet.
 
 const (
-	// localTimesPage is the number of timers that are read at once, localTimesProgress how many there are between two log lines.
+	// localTimesPage is the size of a page. After each localTimesProgress timers, the progress is logged.
 	localTimesPage     = 500
 	localTimesProgress = 100_000
 	// maxZonesRetry is the longest pause after a failed operation.
@@ -138,8 +138,8 @@ func (s *Service) retryLocalTimes(ctx context.Context, operation func(ctx contex
 	}
 }
 
-// checkPage moves the timers of a page whose instant is another one in the present database. After an error, the page must be read again;
-// found then has the timers that were moved.
+// checkPage moves the timers of a page whose instant differs in the present database. If it returns an error, the caller must read and check
+// the page again; found.moved already counts the timers that were moved.
 func (s *Service) checkPage(ctx context.Context, ns *store.Namespace, timers []timer.Timer, now timer.Millis, found *localTimes) error {
 	var page localTimes
 	add := func(items []commit.Item, t *timer.Timer) []commit.Item {
