@@ -126,7 +126,8 @@ func (t *timerCommands) create() *cobra.Command {
 	var f timerFlags
 	var onConflict string
 	c := &cobra.Command{
-		Use: "create ID (--in DURATION | --at TIME | --at-local TIME --time-zone ZONE)", Short: "Create a timer, or replace the one with its id",
+		Use:   "create ID (--in DURATION | --at TIME | --at-local TIME --time-zone ZONE)",
+		Short: "Create a timer, or replace the one with its id",
 		Example: `  timerbus timer create order-17 --in 15m --callback-url https://shop.example/expire --payload '{"order":17}'
   timerbus timer create reminder-17 --at-local 2030-01-31T09:00:00 --time-zone Europe/Berlin --callback-url https://shop.example/remind`,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -139,7 +140,8 @@ func (t *timerCommands) create() *cobra.Command {
 			}
 			request := client.CreateTimerRequest{
 				Namespace: t.namespace, ID: t.id, ExecuteIn: f.in, OnConflict: client.OnConflict(onConflict),
-				ExecuteAtLocal: f.local.at, TimeZone: f.local.zone, Gap: api.ScheduleGap(f.local.gap), Repeated: api.TimerRepeated(f.local.repeated),
+				ExecuteAtLocal: f.local.at, TimeZone: f.local.zone,
+				Gap: api.ScheduleGap(f.local.gap), Repeated: api.TimerRepeated(f.local.repeated),
 			}
 			if request.ExecuteAt, err = instant("--at", f.at); err != nil {
 				return err
@@ -185,7 +187,8 @@ func (t *timerCommands) update() *cobra.Command {
 			}
 			request := client.UpdateTimerRequest{
 				Namespace: t.namespace, TimerID: t.id, ExecuteIn: f.in, IfGeneration: ifGeneration,
-				ExecuteAtLocal: f.local.at, TimeZone: f.local.zone, Gap: api.ScheduleGap(f.local.gap), Repeated: api.TimerRepeated(f.local.repeated),
+				ExecuteAtLocal: f.local.at, TimeZone: f.local.zone,
+				Gap: api.ScheduleGap(f.local.gap), Repeated: api.TimerRepeated(f.local.repeated),
 			}
 			if request.ExecuteAt, err = instant("--at", f.at); err != nil {
 				return err

@@ -41,8 +41,8 @@ type Outcomes interface {
 
 	// Rearm schedules a dead timer, a done one whose payload history has kept (Record.KeepPayload), or a parked one again: a
 	// new generation = Revision, attempt 1, starts 0, due at max(now, ExecuteAt). Its local time is cleared. createdAt and the results
-	// of the last attempt are kept. A timer is dead or done if Get returns it as such. Its history row and outbox entry are kept. Errors as for
-	// Write: ErrNotFound if the timer is not live, and neither dead nor done with its payload; ErrConflict if it is live and
+	// of the last attempt are kept. A timer is dead or done if Get returns it as such. Its history row and outbox entry are kept.
+	// Errors as for Write: ErrNotFound if the timer is not live, and neither dead nor done with its payload; ErrConflict if it is live and
 	// not parked, or if IfGeneration is set and the timer has a different generation.
 	//
 	// PostgreSQL: the engine locks the rows, reads the final outcomes of the missing ones, applies the items in memory,

@@ -138,8 +138,8 @@ func (s *Service) retryLocalTimes(ctx context.Context, operation func(ctx contex
 	}
 }
 
-// checkPage moves the timers of a page whose instant differs in the present database. If it returns an error, the caller must read and check
-// the page again; found.moved already counts the timers that were moved.
+// checkPage moves the timers of a page whose instant differs in the present database. If it returns an error, the caller must read and
+// check the page again; found.moved already counts the timers that were moved.
 func (s *Service) checkPage(ctx context.Context, ns *store.Namespace, timers []timer.Timer, now timer.Millis, found *localTimes) error {
 	var page localTimes
 	add := func(items []commit.Item, t *timer.Timer) []commit.Item {

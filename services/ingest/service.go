@@ -79,9 +79,9 @@ func New(cfg Config) (*Service, error) {
 }
 
 // Run commits the requests of Handler, applies topic commands and the rows of the outbox, refreshes the namespaces, and checks the
-// local times once, until ctx ends or the bus fails permanently. Then it accepts no more requests and commands, commits and answers the accepted ones, flushes the
-// hints and returns. That takes at most one timeout of the store and one of the bus, and with an outbox one timeout of the store for
-// each of the last calls of its database. A Service runs once.
+// local times once, until ctx ends or the bus fails permanently. Then it accepts no more requests and commands, commits and answers the
+// accepted ones, flushes the hints and returns. That takes at most one timeout of the store and one of the bus, and with an outbox one
+// timeout of the store for each of the last calls of its database. A Service runs once.
 func (s *Service) Run(ctx context.Context) error {
 	if !s.state.CompareAndSwap(idle, running) {
 		return errors.New("ingest: Run was called before")

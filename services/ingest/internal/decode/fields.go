@@ -120,7 +120,8 @@ func (f *Fields) complete(create bool) error {
 	case f.executeAt.given && f.executeIn.given:
 		return timer.Invalid("executeIn", f.executeIn.v, "only one of executeAt and executeIn")
 	case create && !timed:
-		return timer.Invalid("executeAt", missing{}, wantExecuteAt+`, or executeIn, a duration such as "3s", or executeAtLocal and timeZone`)
+		const others = `, or executeIn, a duration such as "3s", or executeAtLocal and timeZone`
+		return timer.Invalid("executeAt", missing{}, wantExecuteAt+others)
 	case f.window.given && !timed:
 		return timer.Invalid("window", f.window.shown(), "executeAt, executeIn or executeAtLocal with it")
 	case f.expiresAt.given && f.expireAfter.given:
