@@ -167,7 +167,7 @@ func (s *Service) checkPage(ctx context.Context, ns *store.Namespace, timers []t
 		for tries := 1; len(some) > 0; tries++ {
 			var changed []commit.Item
 			for _, committed := range s.committer.Submit(ctx, some...) {
-				w := &committed.Written
+				w := committed.Written
 				switch {
 				case committed.Err != nil:
 					return committed.Err
