@@ -564,12 +564,27 @@ type DeleteMatchingRequest struct {
 	// DueFrom Selects `dueAt` from this instant on.
 	DueFrom Instant `json:"dueFrom,omitempty,omitzero"`
 
-	// Limit How many timers one request reads; by default 100.
+	// Limit How many timers or schedules one request reads; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
 
 	// Namespace Example: billing
 	Namespace NamespaceName `json:"namespace"`
 	Status    Status        `json:"status,omitempty,omitzero"`
+}
+
+// DeleteMatchingSchedulesRequest defines model for DeleteMatchingSchedulesRequest.
+type DeleteMatchingSchedulesRequest struct {
+	// Cursor The `nextCursor` of the previous page, of the same kind of request.
+	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
+
+	// Limit How many timers or schedules one request reads; by default 100.
+	Limit PageLimit `json:"limit,omitempty,omitzero"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+
+	// Status Required, because a deletion cannot be undone.
+	Status ScheduleStatus `json:"status"`
 }
 
 // DeleteNamespaceRequest defines model for DeleteNamespaceRequest.
@@ -921,6 +936,9 @@ type ListSchedulesRequest struct {
 
 	// Namespace By default `default`.
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+
+	// Status By default all three. Schedules that have ended are in no list.
+	Status ScheduleStatus `json:"status,omitempty,omitzero"`
 }
 
 // ListShardsRequest defines model for ListShardsRequest.
@@ -962,14 +980,14 @@ type MatchingCursor = string
 
 // MatchingPage defines model for MatchingPage.
 type MatchingPage struct {
-	// Matched How many timers of this page the filter selected.
+	// Matched How many timers or schedules of this page the filter selected.
 	Matched int `json:"matched"`
 
-	// Applied How many of them were deleted, rescheduled, scheduled again or paused.
+	// Applied How many of them were deleted, rescheduled, scheduled again, paused or resumed.
 	Applied int `json:"applied"`
 
-	// Late How many of those were applied so late that the old delivery may have been sent. A pause also counts timers that were
-	// paused before.
+	// Late How many of those were applied so late that the old delivery may have been sent, or of schedules, that an occurrence may
+	// have been created. A pause also counts those that were paused before.
 	Late int `json:"late"`
 
 	// Skipped How many were deleted or changed before they could be written and no longer match, or had the state already.
@@ -1230,7 +1248,7 @@ type NewKey struct {
 // Overdue What a resume does with timers whose time has passed.
 type Overdue string
 
-// PageLimit How many timers one request reads; by default 100.
+// PageLimit How many timers or schedules one request reads; by default 100.
 type PageLimit = int
 
 // PauseMatchingRequest A timer must match all given filters.
@@ -1247,7 +1265,7 @@ type PauseMatchingRequest struct {
 	// DueFrom Selects `dueAt` from this instant on.
 	DueFrom Instant `json:"dueFrom,omitempty,omitzero"`
 
-	// Limit How many timers one request reads; by default 100.
+	// Limit How many timers or schedules one request reads; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
 
 	// Namespace Example: billing
@@ -1256,6 +1274,22 @@ type PauseMatchingRequest struct {
 	// Note Why the timer is paused, at most 1024 bytes.
 	Note   string `json:"note,omitempty,omitzero"`
 	Status Status `json:"status,omitempty,omitzero"`
+}
+
+// PauseMatchingSchedulesRequest defines model for PauseMatchingSchedulesRequest.
+type PauseMatchingSchedulesRequest struct {
+	// Cursor The `nextCursor` of the previous page, of the same kind of request.
+	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
+
+	// Limit How many timers or schedules one request reads; by default 100.
+	Limit PageLimit `json:"limit,omitempty,omitzero"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+
+	// Note Why the schedules are paused, at most 1024 bytes.
+	Note   string         `json:"note,omitempty,omitzero"`
+	Status ScheduleStatus `json:"status,omitempty,omitzero"`
 }
 
 // PauseScheduleRequest defines model for PauseScheduleRequest.
@@ -1340,7 +1374,7 @@ type PurgeMatchingRequest struct {
 	// DueFrom Selects `executeAt` from this instant on.
 	DueFrom Instant `json:"dueFrom,omitempty,omitzero"`
 
-	// Limit How many timers one request reads; by default 100.
+	// Limit How many timers or schedules one request reads; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
 
 	// Namespace Example: billing
@@ -1372,7 +1406,7 @@ type RescheduleMatchingRequest struct {
 	// Example: 1h
 	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
 
-	// Limit How many timers one request reads; by default 100.
+	// Limit How many timers or schedules one request reads; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
 
 	// Namespace Example: billing
@@ -1399,7 +1433,7 @@ type ResumeMatchingRequest struct {
 	// DueFrom Selects `dueAt` from this instant on.
 	DueFrom Instant `json:"dueFrom,omitempty,omitzero"`
 
-	// Limit How many timers one request reads; by default 100.
+	// Limit How many timers or schedules one request reads; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
 
 	// Namespace Example: billing
@@ -1416,12 +1450,27 @@ type ResumeMatchingRequest struct {
 	StartAt Instant `json:"startAt,omitempty,omitzero"`
 }
 
+// ResumeMatchingSchedulesRequest defines model for ResumeMatchingSchedulesRequest.
+type ResumeMatchingSchedulesRequest struct {
+	// Cursor The `nextCursor` of the previous page, of the same kind of request.
+	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
+
+	// Limit How many timers or schedules one request reads; by default 100.
+	Limit PageLimit `json:"limit,omitempty,omitzero"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+
+	// Status By default `paused`.
+	Status ScheduleStatus `json:"status,omitempty,omitzero"`
+}
+
 // ResumePage defines model for ResumePage.
 type ResumePage struct {
 	// Applied How many of them were resumed.
 	Applied int `json:"applied"`
 
-	// Matched How many timers of this page the filter selected.
+	// Matched How many timers or schedules of this page the filter selected.
 	Matched int `json:"matched"`
 
 	// NextCursor Absent on the last page.
@@ -1470,7 +1519,7 @@ type RetryMatchingRequest struct {
 	// Example: 10m
 	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
 
-	// Limit How many timers one request reads; by default 100.
+	// Limit How many timers or schedules one request reads; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
 
 	// Namespace Example: billing
@@ -2456,6 +2505,9 @@ type CreateScheduleJSONRequestBody = CreateScheduleRequest
 // DeleteScheduleJSONRequestBody defines body for DeleteSchedule for application/json ContentType.
 type DeleteScheduleJSONRequestBody = DeleteScheduleRequest
 
+// DeleteMatchingSchedulesJSONRequestBody defines body for DeleteMatchingSchedules for application/json ContentType.
+type DeleteMatchingSchedulesJSONRequestBody = DeleteMatchingSchedulesRequest
+
 // GetScheduleJSONRequestBody defines body for GetSchedule for application/json ContentType.
 type GetScheduleJSONRequestBody = ScheduleSelection
 
@@ -2468,11 +2520,17 @@ type ListSchedulesJSONRequestBody = ListSchedulesRequest
 // PauseScheduleJSONRequestBody defines body for PauseSchedule for application/json ContentType.
 type PauseScheduleJSONRequestBody = PauseScheduleRequest
 
+// PauseMatchingSchedulesJSONRequestBody defines body for PauseMatchingSchedules for application/json ContentType.
+type PauseMatchingSchedulesJSONRequestBody = PauseMatchingSchedulesRequest
+
 // PreviewScheduleJSONRequestBody defines body for PreviewSchedule for application/json ContentType.
 type PreviewScheduleJSONRequestBody = PreviewScheduleRequest
 
 // ResumeScheduleJSONRequestBody defines body for ResumeSchedule for application/json ContentType.
 type ResumeScheduleJSONRequestBody = ScheduleSelection
+
+// ResumeMatchingSchedulesJSONRequestBody defines body for ResumeMatchingSchedules for application/json ContentType.
+type ResumeMatchingSchedulesJSONRequestBody = ResumeMatchingSchedulesRequest
 
 // TriggerScheduleJSONRequestBody defines body for TriggerSchedule for application/json ContentType.
 type TriggerScheduleJSONRequestBody = ScheduleSelection
@@ -2584,6 +2642,9 @@ type ServerInterface interface {
 	// DeleteSchedule Delete a schedule
 	// (POST /api/v1/schedules/delete)
 	DeleteSchedule(w http.ResponseWriter, r *http.Request)
+	// DeleteMatchingSchedules Delete the schedules that a filter selects, page by page
+	// (POST /api/v1/schedules/delete-matching)
+	DeleteMatchingSchedules(w http.ResponseWriter, r *http.Request)
 	// GetSchedule Get a schedule
 	// (POST /api/v1/schedules/get)
 	GetSchedule(w http.ResponseWriter, r *http.Request)
@@ -2596,12 +2657,18 @@ type ServerInterface interface {
 	// PauseSchedule Pause a schedule
 	// (POST /api/v1/schedules/pause)
 	PauseSchedule(w http.ResponseWriter, r *http.Request)
+	// PauseMatchingSchedules Pause the schedules that a filter selects, page by page
+	// (POST /api/v1/schedules/pause-matching)
+	PauseMatchingSchedules(w http.ResponseWriter, r *http.Request)
 	// PreviewSchedule Compute the next occurrences
 	// (POST /api/v1/schedules/preview)
 	PreviewSchedule(w http.ResponseWriter, r *http.Request)
 	// ResumeSchedule Resume a paused schedule
 	// (POST /api/v1/schedules/resume)
 	ResumeSchedule(w http.ResponseWriter, r *http.Request)
+	// ResumeMatchingSchedules Resume the schedules that a filter selects, page by page
+	// (POST /api/v1/schedules/resume-matching)
+	ResumeMatchingSchedules(w http.ResponseWriter, r *http.Request)
 	// TriggerSchedule Create an occurrence now
 	// (POST /api/v1/schedules/trigger)
 	TriggerSchedule(w http.ResponseWriter, r *http.Request)
@@ -2873,6 +2940,20 @@ func (siw *ServerInterfaceWrapper) DeleteSchedule(w http.ResponseWriter, r *http
 	handler.ServeHTTP(w, r)
 }
 
+// DeleteMatchingSchedules operation middleware
+func (siw *ServerInterfaceWrapper) DeleteMatchingSchedules(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteMatchingSchedules(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetSchedule operation middleware
 func (siw *ServerInterfaceWrapper) GetSchedule(w http.ResponseWriter, r *http.Request) {
 
@@ -2929,6 +3010,20 @@ func (siw *ServerInterfaceWrapper) PauseSchedule(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
+// PauseMatchingSchedules operation middleware
+func (siw *ServerInterfaceWrapper) PauseMatchingSchedules(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PauseMatchingSchedules(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // PreviewSchedule operation middleware
 func (siw *ServerInterfaceWrapper) PreviewSchedule(w http.ResponseWriter, r *http.Request) {
 
@@ -2948,6 +3043,20 @@ func (siw *ServerInterfaceWrapper) ResumeSchedule(w http.ResponseWriter, r *http
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ResumeSchedule(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ResumeMatchingSchedules operation middleware
+func (siw *ServerInterfaceWrapper) ResumeMatchingSchedules(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ResumeMatchingSchedules(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3454,12 +3563,15 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/backfill", wrapper.BackfillSchedule)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/create", wrapper.CreateSchedule)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/delete", wrapper.DeleteSchedule)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/delete-matching", wrapper.DeleteMatchingSchedules)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/get", wrapper.GetSchedule)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/history", wrapper.GetScheduleHistory)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/list", wrapper.ListSchedules)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/pause", wrapper.PauseSchedule)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/pause-matching", wrapper.PauseMatchingSchedules)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/preview", wrapper.PreviewSchedule)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/resume", wrapper.ResumeSchedule)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/resume-matching", wrapper.ResumeMatchingSchedules)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/trigger", wrapper.TriggerSchedule)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/update", wrapper.UpdateSchedule)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/shards/list", wrapper.ListShards)

@@ -103,15 +103,15 @@ func (h *handler) counting(ctx context.Context, read *bool, count func(context.C
 // subtracted.
 func (h *handler) count(ctx context.Context, now timer.Millis, q *store.ListQuery, add func(n int)) error {
 	rows := func(status timer.Status, add func(n int)) error {
-		list := *q
-		list.Status, list.Limit, list.WithoutPayloads = status, 1000, true
+		list := decode.List{Query: *q}
+		list.Query.Status, list.Query.Limit, list.Query.WithoutPayloads = status, 1000, true
 		for {
 			page, err := h.page(ctx, now, &list)
 			if err != nil {
 				return err
 			}
 			add(len(page.Timers))
-			if list.After = page.Next; len(list.After) == 0 {
+			if list.Query.After = page.Next; len(list.Query.After) == 0 {
 				return nil
 			}
 		}

@@ -98,6 +98,8 @@ func TestDeleteNamespace(t *testing.T) {
 		"timers/resume-matching":     `{"namespace":"shop"}`,
 		"timers/retry-matching":      `{"namespace":"shop","status":"dead"}`,
 		"timers/reschedule-matching": `{"namespace":"shop","status":"parked","executeIn":"1h"}`,
+		"schedules/pause-matching":   `{"namespace":"shop"}`,
+		"schedules/resume-matching":  `{"namespace":"shop"}`,
 		"namespaces/update":          `{"name":"shop","settings":{"historyRetention":"2h"}}`,
 		"namespaces/create":          `{"name":"shop","numShards":4}`,
 	} {

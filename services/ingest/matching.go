@@ -43,14 +43,7 @@ func (h *handler) RescheduleMatchingTimers(w http.ResponseWriter, r *http.Reques
 func (h *handler) RetryMatchingTimers(w http.ResponseWriter, r *http.Request) {
 	h.serveMatching(w, r, decode.ReadRetryMatching, true,
 		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
-			items := make([]store.Rearm, len(found))
-			for i := range found {
-				items[i] = store.Rearm{
-					Ref: refOf(&m.Query.Namespace, found[i].ID), Revision: h.cfg.Revisions.Next(),
-					ExecuteAt: m.When.For(found[i].ExecuteAt, from.received), IfGeneration: found[i].Generation,
-				}
-			}
-			return h.redriveAll(ctx, items)
+			return h.redriveAll(ctx, m, found, func(t *timer.Timer) timer.Millis { return m.When.For(t.ExecuteAt, from.received) })
 		})
 }
 
@@ -97,8 +90,17 @@ func (h *handler) forgetAll(ctx context.Context, ns *store.Namespace, found []ti
 	return out, failed
 }
 
-// redriveAll redrives timers, maxWritten at a time.
-func (h *handler) redriveAll(ctx context.Context, items []store.Rearm) ([]written, error) {
+// redriveAll redrives timers, maxWritten at a time. at returns the new time of one.
+func (h *handler) redriveAll(
+	ctx context.Context, m *decode.Matching, found []timer.Timer, at func(*timer.Timer) timer.Millis,
+) ([]written, error) {
+	items := make([]store.Rearm, len(found))
+	for i := range found {
+		items[i] = store.Rearm{
+			Ref: refOf(&m.Query.Namespace, found[i].ID), Revision: h.cfg.Revisions.Next(),
+			ExecuteAt: at(&found[i]), IfGeneration: found[i].Generation,
+		}
+	}
 	out := make([]written, len(items))
 	var failed failures
 	for from := 0; from < len(items); from += maxWritten {
@@ -171,7 +173,7 @@ func (h *handler) serveMatchingAs(
 		}
 		defer h.pages.Release(reserved)
 		m.Query.WithoutPayloads = true
-		page, err := h.page(ctx, from.received, &m.Query)
+		page, err := h.page(ctx, from.received, &m.List)
 		if err != nil {
 			return answer{}, err
 		}
@@ -224,7 +226,7 @@ func (h *handler) changeAll(
 				conflict := errors.Is(w.Err, store.ErrConflict)
 				o, err := h.interpret(&commands[i], w, committed.After)
 				switch {
-				case conflict && !commands[i].wants(&w.Timer) && m.Query.Selects(&w.Timer):
+				case conflict && !commands[i].wants(&w.Timer) && m.Selects(&w.Timer):
 					found[place] = w.Timer
 					found[place].Payload = nil
 					changed = append(changed, place)
@@ -290,7 +292,7 @@ func (f *failures) of(all []written) ([]written, error) {
 	return nil, &refusal{
 		status: http.StatusGatewayTimeout, code: api.ErrorCodeOutcomeUnknown, cause: f.worst,
 		details: details{"matched": len(all), "applied": applied, "failed": f.count},
-		message: fmt.Sprintf("%d of the page's %d timers were changed; %d may have been: the write failed or its answer is missing",
+		message: fmt.Sprintf("%d of the page's %d matches were changed; %d may have been: the write failed or its answer is missing",
 			applied, len(all), f.count),
 	}
 }

@@ -421,22 +421,18 @@ func (h *handler) ListSchedules(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return answer{}, err
 		}
-		q := store.ListQuery{CorrelationID: schedule.Mark, After: l.Cursor, Limit: l.Limit}
 		ns, err := h.lookup(ctx, from, access.Read, l.Namespace)
 		if err != nil {
 			return answer{}, err
 		}
-		q.Namespace = *ns
-		return h.pageAnswer(ctx, l.Limit, timer.MaxPayload, func() ([]byte, error) {
-			page, err := h.rows(ctx, from.received, &q)
+		l.Query.Namespace = *ns
+		return h.pageAnswer(ctx, l.Query.Limit, timer.MaxPayload, func() ([]byte, error) {
+			page, err := h.page(ctx, from.received, &l)
 			if err != nil {
 				return nil, err
 			}
 			result := api.SchedulePage{Schedules: []api.Schedule{}, NextCursor: decode.WriteCursor(page.Next)}
 			for i := range page.Timers {
-				if page.Timers[i].Schedule == "" {
-					continue // a timer whose user gave it the correlation id
-				}
 				one, err := renderSchedule(ns, &page.Timers[i])
 				if ctx.Err() != nil {
 					return nil, ctx.Err()

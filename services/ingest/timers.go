@@ -155,7 +155,7 @@ func (h *handler) ListTimers(w http.ResponseWriter, r *http.Request) {
 		list.Query.Namespace = *ns
 		list.Query.WithoutPayloads = list.Query.Status == timer.StatusDone // answers never contain them
 		return h.pageAnswer(ctx, list.Query.Limit, timer.MaxPayload, func() ([]byte, error) {
-			page, err := h.page(ctx, from.received, &list.Query)
+			page, err := h.page(ctx, from.received, &list)
 			if err != nil {
 				return nil, err
 			}
@@ -164,10 +164,10 @@ func (h *handler) ListTimers(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// page returns one page of timers, without schedules.
-func (s *Service) page(ctx context.Context, now timer.Millis, q *store.ListQuery) (store.Page, error) {
-	page, err := s.rows(ctx, now, q)
-	page.Timers = slices.DeleteFunc(page.Timers, func(t timer.Timer) bool { return t.Schedule != "" })
+// page returns one page of timers, without schedules, or one of schedules.
+func (s *Service) page(ctx context.Context, now timer.Millis, l *decode.List) (store.Page, error) {
+	page, err := s.rows(ctx, now, &l.Query)
+	page.Timers = slices.DeleteFunc(page.Timers, func(t timer.Timer) bool { return !l.Keeps(&t) })
 	return page, err
 }
 

@@ -53,13 +53,6 @@ type PauseSchedule struct {
 	Note string
 }
 
-// ListSchedules is the body of a list.
-type ListSchedules struct {
-	Namespace string
-	Limit     int
-	Cursor    store.Cursor
-}
-
 // BackfillSchedule is the body of a backfill.
 type BackfillSchedule struct {
 	ScheduleSelection
@@ -190,21 +183,10 @@ func ReadPauseSchedule(body []byte) (PauseSchedule, error) {
 }
 
 // ReadListSchedules decodes the body of a list.
-func ReadListSchedules(body []byte) (ListSchedules, error) {
-	l := ListSchedules{Namespace: DefaultNamespace, Limit: DefaultLimit}
-	err := members(body, []string{"namespace", "limit", "cursor"}, func(name string, v value) (err error) {
-		switch {
-		case v.isNull(): // counts as absent
-		case name == "namespace":
-			l.Namespace, err = readNamespace(name, v)
-		case name == "limit":
-			err = readLimit(&l.Limit, v)
-		default:
-			l.Cursor, err = readCursor(v)
-		}
-		return err
-	})
-	return l, err
+func ReadListSchedules(body []byte) (List, error) {
+	m, err := readSchedules(body, filterNames, nil, liveSchedules)
+	m.Namespace = cmp.Or(m.Namespace, DefaultNamespace)
+	return m.List, err
 }
 
 // ReadBackfillSchedule decodes the body of a backfill. The range must not be in the future.

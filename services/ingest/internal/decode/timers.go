@@ -54,6 +54,17 @@ type Delete struct {
 type List struct {
 	Namespace string
 	Query     store.ListQuery
+	Schedules bool // it is about schedules, not about timers
+	Active    bool // only schedules that are neither paused nor parked
+}
+
+// Selects reports whether a row of the namespace matches.
+func (l *List) Selects(t *timer.Timer) bool { return l.Keeps(t) && l.Query.Selects(t) }
+
+// Keeps reports whether a row that the query selects matches. A timer may have the correlation id that marks schedules, and the rows
+// of active schedules are scheduled or retrying.
+func (l *List) Keeps(t *timer.Timer) bool {
+	return l.Schedules == (t.Schedule != "") && !(l.Active && t.Status.Held())
 }
 
 // History is the body of a history request.
