@@ -11,7 +11,7 @@ import (
 // MatchingTotal is the total over the pages of a filter that were processed.
 type MatchingTotal struct {
 	Pages int
-	// Matched timers were selected by the filter. Applied counts the timers that were deleted, rescheduled, armed
+	// Matched timers or schedules were selected by the filter. Applied counts the timers that were deleted, rescheduled, armed
 	// again, paused, resumed or purged, and Late those of them whose earlier delivery may have gone out; of a pause, also those
 	// that were paused before. Skipped timers were not changed: they were deleted or changed meanwhile, or have the state already.
 	Matched, Applied, Late, Skipped int
@@ -164,6 +164,52 @@ func (c *Client) PurgeAllMatching(
 	return walk(r.Cursor, progress, func(cursor string) (MatchingPage, error) {
 		r.Cursor = cursor
 		return c.PurgeMatching(ctx, r)
+	})
+}
+
+// PauseMatchingSchedules pauses the schedules on one page of a filter. A page may be sent again: paused schedules are skipped.
+func (c *Client) PauseMatchingSchedules(ctx context.Context, r PauseMatchingSchedulesRequest) (MatchingPage, error) {
+	return c.matching(ctx, "schedules/pause-matching", true, r)
+}
+
+// PauseAllMatchingSchedules is PauseMatchingSchedules over all pages, as DeleteAllMatching.
+func (c *Client) PauseAllMatchingSchedules(
+	ctx context.Context, r PauseMatchingSchedulesRequest, progress func(MatchingTotal),
+) (MatchingTotal, error) {
+	return walk(r.Cursor, progress, func(cursor string) (MatchingPage, error) {
+		r.Cursor = cursor
+		return c.PauseMatchingSchedules(ctx, r)
+	})
+}
+
+// ResumeMatchingSchedules resumes the paused schedules on one page of a filter, or with the status parked starts parked ones again.
+// A page may be sent again.
+func (c *Client) ResumeMatchingSchedules(ctx context.Context, r ResumeMatchingSchedulesRequest) (MatchingPage, error) {
+	return c.matching(ctx, "schedules/resume-matching", true, r)
+}
+
+// ResumeAllMatchingSchedules is ResumeMatchingSchedules over all pages, as DeleteAllMatching.
+func (c *Client) ResumeAllMatchingSchedules(
+	ctx context.Context, r ResumeMatchingSchedulesRequest, progress func(MatchingTotal),
+) (MatchingTotal, error) {
+	return walk(r.Cursor, progress, func(cursor string) (MatchingPage, error) {
+		r.Cursor = cursor
+		return c.ResumeMatchingSchedules(ctx, r)
+	})
+}
+
+// DeleteMatchingSchedules deletes the schedules on one page of a filter. A page may be sent again, as with DeleteMatching.
+func (c *Client) DeleteMatchingSchedules(ctx context.Context, r DeleteMatchingSchedulesRequest) (MatchingPage, error) {
+	return c.matching(ctx, "schedules/delete-matching", true, r)
+}
+
+// DeleteAllMatchingSchedules is DeleteMatchingSchedules over all pages, as DeleteAllMatching.
+func (c *Client) DeleteAllMatchingSchedules(
+	ctx context.Context, r DeleteMatchingSchedulesRequest, progress func(MatchingTotal),
+) (MatchingTotal, error) {
+	return walk(r.Cursor, progress, func(cursor string) (MatchingPage, error) {
+		r.Cursor = cursor
+		return c.DeleteMatchingSchedules(ctx, r)
 	})
 }
 

@@ -22,7 +22,7 @@ func paged(t *testing.T, pages map[string]string) (c *client.Client, asked *[]st
 		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
 			t.Error(err)
 		}
-		*asked = append(*asked, strings.TrimPrefix(r.URL.Path, "/api/v1/timers/")+" "+request.Cursor)
+		*asked = append(*asked, strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/api/v1/"), "timers/")+" "+request.Cursor)
 		if pages[request.Cursor] == "" {
 			w.WriteHeader(http.StatusBadRequest)
 		}
@@ -54,6 +54,15 @@ func TestWalksOverAllPagesOfAFilter(t *testing.T) {
 		},
 		"pause-matching": func(c *client.Client, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
 			return c.PauseAllMatching(t.Context(), client.PauseMatchingRequest{}, progress)
+		},
+		"schedules/pause-matching": func(c *client.Client, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
+			return c.PauseAllMatchingSchedules(t.Context(), client.PauseMatchingSchedulesRequest{}, progress)
+		},
+		"schedules/resume-matching": func(c *client.Client, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
+			return c.ResumeAllMatchingSchedules(t.Context(), client.ResumeMatchingSchedulesRequest{}, progress)
+		},
+		"schedules/delete-matching": func(c *client.Client, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
+			return c.DeleteAllMatchingSchedules(t.Context(), client.DeleteMatchingSchedulesRequest{}, progress)
 		},
 		"purge-matching": func(c *client.Client, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
 			return c.PurgeAllMatching(t.Context(), client.PurgeMatchingRequest{}, progress)

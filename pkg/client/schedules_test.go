@@ -67,12 +67,12 @@ func TestEveryCallAboutSchedulesHasItsRoute(t *testing.T) {
 			return err
 		}, `{"id":"daily","pending":"delete"}`},
 		"list": {200, `{"schedules":[` + aSchedule + `],"nextCursor":"x"}`, func(c *client.Client) error {
-			page, err := c.ListSchedules(t.Context(), client.ListSchedulesRequest{Limit: 2, Cursor: "w"})
+			page, err := c.ListSchedules(t.Context(), client.ListSchedulesRequest{Status: "paused", Limit: 2, Cursor: "w"})
 			if len(page.Schedules) != 1 || page.NextCursor != "x" {
 				t.Errorf("page %+v", page)
 			}
 			return err
-		}, `{"cursor":"w","limit":2}`},
+		}, `{"cursor":"w","limit":2,"status":"paused"}`},
 		"pause": {202, aSchedule, func(c *client.Client) error {
 			w, err := c.PauseSchedule(t.Context(), client.PauseScheduleRequest{ID: "daily", Note: "holidays"})
 			if w.InTime || w.ID != "daily" {

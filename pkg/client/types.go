@@ -159,6 +159,12 @@ type (
 	ScheduleSelection = api.ScheduleSelection
 	// ListSchedulesRequest selects a page of the schedules of a namespace.
 	ListSchedulesRequest = api.ListSchedulesRequest
+	// PauseMatchingSchedulesRequest selects schedules to pause.
+	PauseMatchingSchedulesRequest = api.PauseMatchingSchedulesRequest
+	// ResumeMatchingSchedulesRequest selects paused or parked schedules to resume.
+	ResumeMatchingSchedulesRequest = api.ResumeMatchingSchedulesRequest
+	// DeleteMatchingSchedulesRequest selects schedules to delete.
+	DeleteMatchingSchedulesRequest = api.DeleteMatchingSchedulesRequest
 	// SchedulePage is one page of a list of schedules.
 	SchedulePage = api.SchedulePage
 	// BackfillScheduleRequest selects a past time range of a schedule.
