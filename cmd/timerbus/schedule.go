@@ -19,6 +19,7 @@ type scheduleCommands struct {
 	remote
 
 	namespace, id string
+	matching      bool // the command is about all schedules that a filter selects, not about one
 }
 
 func (p *program) scheduleCommand() *cobra.Command {
@@ -35,6 +36,10 @@ func (p *program) scheduleCommand() *cobra.Command {
 func (s *scheduleCommands) identified(c *cobra.Command) *cobra.Command {
 	c.ValidArgsFunction = s.offerIDs
 	return takesID(c, &s.id, "schedule")
+}
+
+func (s *scheduleCommands) orMatching(c *cobra.Command, filter *filterFlags, statuses ...string) *cobra.Command {
+	return orMatching(c, filter, &s.matching, &s.namespace, s.identified, statuses...)
 }
 
 func (s *scheduleCommands) selection() client.ScheduleSelection {
@@ -146,7 +151,7 @@ func describeTemplate(t *client.CreateTimerRequest) [][]string {
 }
 
 func (s *scheduleCommands) list() *cobra.Command {
-	var cursor string
+	var status, cursor string
 	var limit int
 	var all bool
 	c := &cobra.Command{
@@ -156,9 +161,13 @@ func (s *scheduleCommands) list() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.printList(c.Context(), api, client.ListSchedulesRequest{Namespace: s.namespace, Limit: limit, Cursor: cursor}, all)
+			return s.printList(c.Context(), api, client.ListSchedulesRequest{
+				Namespace: s.namespace, Status: client.ScheduleStatus(status), Limit: limit, Cursor: cursor,
+			}, all)
 		},
 	}
+	c.Flags().StringVar(&status, "status", "", "active, paused or parked (default: all three)")
+	completeWith(c, "status", "active", "paused", "parked")
 	c.Flags().IntVar(&limit, "limit", 100, "schedules on a page, 1 to 1000")
 	c.Flags().StringVar(&cursor, "cursor", "", "continue where an earlier page ended")
 	c.Flags().BoolVar(&all, "all", false, "all pages")
@@ -205,11 +214,16 @@ func (s *scheduleCommands) printList(ctx context.Context, api *client.Client, re
 func (s *scheduleCommands) delete() *cobra.Command {
 	var pending string
 	var ifVersion int
+	filter := filterFlags{schedules: true}
 	c := &cobra.Command{
-		Use: "delete ID", Short: "Delete a schedule",
+		Use: "delete (ID | --matching --status STATUS)", Short: "Delete a schedule, or all that a filter selects",
 		Long: `Delete a schedule: it creates no occurrence any more. The occurrences that it has created stay. With --pending delete,
-those of its last 16 occurrences that are not finished are deleted, too.`,
+those of its last 16 occurrences that are not finished are deleted, too. With --matching, delete all schedules that a
+filter selects, page by page; their occurrences stay.`,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if s.matching {
+				return s.deleteMatching(c, &filter)
+			}
 			request := client.DeleteScheduleRequest{Namespace: s.namespace, ID: s.id, IfVersion: ifVersion}
 			if err := setPending(pending, &request.Pending); err != nil {
 				return err
@@ -237,7 +251,7 @@ those of its last 16 occurrences that are not finished are deleted, too.`,
 		},
 	}
 	addPending(c, &pending, &ifVersion)
-	return s.identified(c)
+	return s.orMatching(c, &filter, "active", "paused", "parked")
 }
 
 // addPending adds the flags of a change and of a deletion of a schedule.

@@ -25,7 +25,8 @@ const (
 	aPreview = `{"timeZone":"Europe/Berlin","zoneVersion":"2026b","occurrences":[
 		{"at":"2030-03-31T01:00:00.000Z","local":"2030-03-31T03:00:00+02:00","remark":"gap"},
 		{"at":"2030-04-01T00:30:00.000Z","local":"2030-04-01T02:30:00+02:00"}]}`
-	aBackfill = `{"created":1000,"kept":2}`
+	aMatchingPage = `{"matched":3,"applied":2,"late":1,"skipped":1}`
+	aBackfill     = `{"created":1000,"kept":2}`
 )
 
 // scheduleAPI answers with answers by path, and records the requests.
@@ -257,7 +258,8 @@ func TestScheduleCommandsAskTheAPI(t *testing.T) {
 			shows: []string{`"inTime": true`},
 		},
 		"list": {
-			args: "list -n shop --limit 2 --cursor abc", asks: []string{`list {"cursor":"abc","limit":2,"namespace":"shop"}`},
+			args: "list -n shop --status active --limit 2 --cursor abc",
+			asks: []string{`list {"cursor":"abc","limit":2,"namespace":"shop","status":"active"}`},
 			shows: []string{
 				"ID     STATUS  NEXT", "daily  active  2020-01-01T07:00:00.000Z (",
 				"7 of 10  cron 0 8 * * *; every 15m from 2019-01-01T00:00:00.000Z; da…  Europe/Berlin\n",
@@ -267,6 +269,46 @@ func TestScheduleCommandsAskTheAPI(t *testing.T) {
 		"pause": {
 			args: "pause daily --note holidays", asks: []string{`pause {"id":"daily","namespace":"default","note":"holidays"}`},
 			shows: []string{"paused daily in namespace default\n"},
+		},
+		"pause by filter": {
+			args: "pause -n shop --matching --note closed --yes", answers: map[string]string{"pause-matching": aMatchingPage},
+			asks: []string{`pause-matching {"limit":500,"namespace":"shop","note":"closed"}`},
+			shows: []string{
+				"2 schedules paused (1 may have created an occurrence at this moment), 1 skipped that were paused, parked, deleted or changed meanwhile\n",
+			},
+		},
+		"resume by filter": {
+			args: "resume -n shop --matching --page-size 7 --cursor x --yes", answers: map[string]string{"resume-matching": aMatchingPage},
+			asks:  []string{`resume-matching {"cursor":"x","limit":7,"namespace":"shop","status":"paused"}`},
+			shows: []string{"2 schedules resumed", "1 skipped that were resumed, deleted or changed meanwhile\n"},
+		},
+		"resume parked ones": {
+			args: "resume --matching --status parked --yes --json", answers: map[string]string{"resume-matching": aMatchingPage},
+			asks:  []string{`resume-matching {"limit":500,"namespace":"default","status":"parked"}`},
+			shows: []string{`"applied": 2`},
+		},
+		"delete by filter": {
+			args: "delete --matching --status paused --yes", answers: map[string]string{"delete-matching": aMatchingPage},
+			asks:  []string{`delete-matching {"limit":500,"namespace":"default","status":"paused"}`},
+			shows: []string{"2 schedules deleted", "1 skipped that were deleted or changed meanwhile\n"},
+		},
+		"dry run of a pause": {
+			args:    "pause --matching --dry-run",
+			asks:    []string{`list {"limit":1000,"namespace":"default"}`},
+			answers: map[string]string{"list": `{"schedules":[` + aSchedule + `]}`},
+			shows:   []string{"1 schedule in namespace default would be paused\n"},
+		},
+		"delete by filter without a status": {
+			args: "delete --matching --yes", fails: true, showsInError: "delete by filter needs --status",
+		},
+		"a filter without --matching": {
+			args: "pause daily --status active", fails: true, showsInError: "--status selects many schedules and requires --matching",
+		},
+		"--matching with a version": {
+			args: "delete --matching --status paused --if-version 3", fails: true, showsInError: "--matching and --if-version exclude each other",
+		},
+		"a change without confirmation": {
+			args: "delete --matching --status paused", fails: true, showsInError: "no terminal to confirm that all schedules in namespace default, with status paused are to be deleted",
 		},
 		"pause late": {
 			args: "pause daily", status: map[string]int{"pause": 202}, asks: []string{`pause {"id":"daily","namespace":"default"}`},

@@ -13,10 +13,17 @@ import (
 
 func (s *scheduleCommands) pause() *cobra.Command {
 	var note string
+	filter := filterFlags{schedules: true, wholeNamespace: true, unchanged: []client.Status{"parked", "paused"}}
 	c := &cobra.Command{
-		Use: "pause ID", Short: "Pause a schedule",
-		Long: `Pause a schedule: it creates no occurrence until "schedule resume". Occurrences that exist are delivered.`,
+		Use: "pause (ID | --matching)", Short: "Pause a schedule, or all that a filter selects",
+		Long: `Pause a schedule: it creates no occurrence until "schedule resume". Occurrences that exist are delivered. With
+--matching, pause all schedules that a filter selects, page by page; without a filter, all of the namespace.`,
+		Example: `  timerbus schedule pause daily-report --note holidays
+  timerbus schedule pause -n billing --matching --note maintenance --yes`,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if s.matching {
+				return s.pauseMatching(c, &filter, note)
+			}
 			api, err := s.client()
 			if err != nil {
 				return err
@@ -37,13 +44,21 @@ func (s *scheduleCommands) pause() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&note, "note", "", "why, at most 1024 bytes")
-	return s.identified(c)
+	return s.orMatching(c, &filter, "active")
 }
 
 func (s *scheduleCommands) resume() *cobra.Command {
-	return s.identified(&cobra.Command{
-		Use: "resume ID", Short: "Resume a paused schedule, without the occurrences of the pause",
+	filter := filterFlags{schedules: true, wholeNamespace: true}
+	c := &cobra.Command{
+		Use: "resume (ID | --matching)", Short: "Resume a paused schedule, or all that a filter selects",
+		Long: `Resume a paused schedule, without the occurrences of the pause, or start a parked one again. With --matching, resume all
+paused schedules of the namespace, page by page, or with --status parked start the parked ones again.`,
+		Example: `  timerbus schedule resume daily-report
+  timerbus schedule resume -n billing --matching --yes`,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if s.matching {
+				return s.resumeMatching(c, &filter)
+			}
 			api, err := s.client()
 			if err != nil {
 				return err
@@ -62,7 +77,8 @@ func (s *scheduleCommands) resume() *cobra.Command {
 			_, err = fmt.Fprintf(s.stdout, text, printable(resumed.ID), resumed.Namespace)
 			return err
 		},
-	})
+	}
+	return s.orMatching(c, &filter, "paused", "parked")
 }
 
 func (s *scheduleCommands) trigger() *cobra.Command {

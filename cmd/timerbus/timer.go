@@ -26,37 +26,8 @@ func (t *timerCommands) identified(c *cobra.Command) *cobra.Command {
 	return takesID(c, &t.id, "timer")
 }
 
-// orMatching makes a command take one timer, or with --matching all timers that a filter selects.
 func (t *timerCommands) orMatching(c *cobra.Command, filter *filterFlags, statuses ...string) *cobra.Command {
-	begin := c.RunE
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if !t.matching {
-			if flag := filter.given(c); flag != "" {
-				return usagef("--%s selects many timers and requires --matching", flag)
-			}
-			return begin(c, args)
-		}
-		for _, flag := range []string{"id", "if-generation"} {
-			if c.Flags().Changed(flag) {
-				return usagef("--matching and --%s exclude each other", flag)
-			}
-		}
-		if err := filter.check(c, t.namespace); err != nil {
-			return err
-		}
-		return begin(c, args)
-	}
-	c.Flags().BoolVar(&t.matching, "matching", false, "all timers that the filter selects")
-	filter.add(c, statuses...)
-	t.identified(c)
-	oneTimer := c.Args
-	c.Args = func(c *cobra.Command, args []string) error {
-		if t.matching {
-			return exactly()(c, args)
-		}
-		return oneTimer(c, args)
-	}
-	return c
+	return orMatching(c, filter, &t.matching, &t.namespace, t.identified, statuses...)
 }
 
 func (p *program) timerCommand() *cobra.Command {

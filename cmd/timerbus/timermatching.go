@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -25,6 +26,7 @@ type filterFlags struct {
 	pageSize                                 int
 	dryRun, yes                              bool
 	wholeNamespace                           bool // a filter without a criterion is accepted
+	schedules                                bool // the filter selects schedules, by status only
 
 	// unchanged are statuses that a list without a status contains, and that the command does not change.
 	unchanged []client.Status
@@ -33,15 +35,25 @@ type filterFlags struct {
 }
 
 func (f *filterFlags) add(c *cobra.Command, statuses ...string) {
-	c.Flags().StringVar(&f.status, "status", "", "only timers that are "+strings.Join(statuses, ", "))
-	c.Flags().StringVar(&f.correlationID, "correlation-id", "", "only timers with this correlation id")
-	c.Flags().StringVar(&f.dueFrom, "due-from", "", "only timers due from this time on, such as 2030-01-31T09:00:00Z")
-	c.Flags().StringVar(&f.dueBefore, "due-before", "", "only timers due before this time")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "count the selected timers, and do not change them")
+	c.Flags().StringVar(&f.status, "status", "", "only "+f.noun()+"s that are "+strings.Join(statuses, ", "))
+	if !f.schedules {
+		c.Flags().StringVar(&f.correlationID, "correlation-id", "", "only timers with this correlation id")
+		c.Flags().StringVar(&f.dueFrom, "due-from", "", "only timers due from this time on, such as 2030-01-31T09:00:00Z")
+		c.Flags().StringVar(&f.dueBefore, "due-before", "", "only timers due before this time")
+	}
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "count the selected "+f.noun()+"s, and do not change them")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask for confirmation")
-	c.Flags().IntVar(&f.pageSize, "page-size", 500, "timers per request, 1 to 1000")
+	c.Flags().IntVar(&f.pageSize, "page-size", 500, f.noun()+"s per request, 1 to 1000")
 	c.Flags().StringVar(&f.cursor, "cursor", "", "continue where an earlier call stopped")
 	completeWith(c, "status", statuses...)
+}
+
+// noun names what the filter selects.
+func (f *filterFlags) noun() string {
+	if f.schedules {
+		return "schedule"
+	}
+	return "timer"
 }
 
 // given returns the first flag of the filter that was given, or "".
@@ -57,6 +69,9 @@ func (f *filterFlags) given(c *cobra.Command) string {
 func (f *filterFlags) check(c *cobra.Command, namespace string) (err error) {
 	f.namespace = namespace
 	if !f.wholeNamespace && f.status == "" && f.correlationID == "" && f.dueFrom == "" && f.dueBefore == "" {
+		if f.schedules {
+			return usagef("%s by filter needs --status", c.Name())
+		}
 		return usagef("%s by filter needs --status, --correlation-id, --due-from or --due-before", c.Name())
 	}
 	if f.pageSize < 1 || f.pageSize > 1000 {
@@ -91,20 +106,65 @@ func (f *filterFlags) count(ctx context.Context, api *client.Client, most int, l
 		DueFrom: f.from, DueBefore: f.before, Limit: min(1000, most),
 	}
 	defer line.clear()
-	for t, err := range api.AllTimers(ctx, request) {
+	if f.schedules {
+		return countAll(f, line, most, api.AllSchedules(ctx, client.ListSchedulesRequest{
+			Namespace: f.namespace, Status: client.ScheduleStatus(f.status), Limit: request.Limit,
+		}), func(s *client.Schedule) bool { return !slices.Contains(f.unchanged, client.Status(s.Status)) })
+	}
+	return countAll(f, line, most, api.AllTimers(ctx, request), func(t *client.Timer) bool { return !slices.Contains(f.unchanged, t.Status) })
+}
+
+// countAll counts the elements of a list that a command changes, up to most.
+func countAll[T any](f *filterFlags, line *progress, most int, all iter.Seq2[T, error], changes func(*T) bool) (n int, err error) {
+	for one, err := range all {
 		if err != nil {
 			return n, err
 		}
-		if slices.Contains(f.unchanged, t.Status) {
+		if !changes(&one) {
 			continue
 		}
 		n++
-		line.show(time.Now(), func() string { return counted(n, "timer") + " counted" })
+		line.show(time.Now(), func() string { return counted(n, f.noun()) + " counted" })
 		if n == most {
 			break
 		}
 	}
 	return n, nil
+}
+
+// orMatching makes a command take one timer or schedule, or with --matching all that a filter selects.
+func orMatching(
+	c *cobra.Command, filter *filterFlags, matching *bool, namespace *string, identified func(*cobra.Command) *cobra.Command, statuses ...string,
+) *cobra.Command {
+	begin := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if !*matching {
+			if flag := filter.given(c); flag != "" {
+				return usagef("--%s selects many %ss and requires --matching", flag, filter.noun())
+			}
+			return begin(c, args)
+		}
+		for _, flag := range []string{"id", "if-generation", "if-version", "pending"} {
+			if c.Flags().Changed(flag) {
+				return usagef("--matching and --%s exclude each other", flag)
+			}
+		}
+		if err := filter.check(c, *namespace); err != nil {
+			return err
+		}
+		return begin(c, args)
+	}
+	c.Flags().BoolVar(matching, "matching", false, "all "+filter.noun()+"s that the filter selects")
+	filter.add(c, statuses...)
+	identified(c)
+	one := c.Args
+	c.Args = func(c *cobra.Command, args []string) error {
+		if *matching {
+			return exactly()(c, args)
+		}
+		return one(c, args)
+	}
+	return c
 }
 
 // askBelow is the maximum number of timers that confirm counts before it asks for confirmation.
@@ -133,7 +193,7 @@ func (m *change) run(ctx context.Context, api *client.Client) error {
 	line.begun = time.Now()
 	total, err := m.walk(ctx, func(so client.MatchingTotal) {
 		line.show(time.Now(), func() string {
-			return fmt.Sprintf("%s %s, %s skipped, %s", counted(so.Applied, "timer"), m.done,
+			return fmt.Sprintf("%s %s, %s skipped, %s", counted(so.Applied, m.filter.noun()), m.done,
 				thousands(so.Skipped), line.rate(so.Matched, time.Now()))
 		})
 	})
@@ -162,7 +222,7 @@ func (m *change) dryRun(ctx context.Context, api *client.Client, line *progress)
 	case m.json:
 		return printJSON(m.stdout, map[string]any{"dryRun": true, "matched": n})
 	default:
-		_, err = fmt.Fprintf(m.stdout, "%s %s would be %s\n", counted(n, "timer"), m.filter, m.done)
+		_, err = fmt.Fprintf(m.stdout, "%s %s would be %s\n", counted(n, m.filter.noun()), m.filter, m.done)
 		return err
 	}
 }
@@ -176,7 +236,8 @@ func (m *change) confirm(ctx context.Context, api *client.Client) error {
 	}
 	f, ok := m.stdin.(*os.File)
 	if !ok || !process.IsTerminal(f) {
-		return usagef("no terminal to confirm that all timers %s are to be %s: add --yes, or --dry-run to count them", m.filter, m.done)
+		return usagef("no terminal to confirm that all %ss %s are to be %s: add --yes, or --dry-run to count them",
+			m.filter.noun(), m.filter, m.done)
 	}
 	n, err := m.filter.count(ctx, api, askBelow, m.progress(m.json))
 	if err != nil {
@@ -186,9 +247,9 @@ func (m *change) confirm(ctx context.Context, api *client.Client) error {
 }
 
 func (m *change) question(n int) string {
-	many := counted(n, "timer")
+	many := counted(n, m.filter.noun())
 	if n == askBelow {
-		many = "more than " + counted(n-1, "timer")
+		many = "more than " + counted(n-1, m.filter.noun())
 	}
 	return fmt.Sprintf("%s %s %s? [y/N] ", m.verb, many, m.filter)
 }
@@ -213,9 +274,13 @@ func (m *change) printTotal(total *client.MatchingTotal) error {
 			"matched": total.Matched, "applied": total.Applied, "late": total.Late, "skipped": total.Skipped,
 		})
 	}
-	text := fmt.Sprintf("%s %s", counted(total.Applied, "timer"), m.done)
+	text := fmt.Sprintf("%s %s", counted(total.Applied, m.filter.noun()), m.done)
 	if total.Late > 0 {
-		text += fmt.Sprintf(" (earlier deliveries of %s may have gone out)", thousands(total.Late))
+		late := " (earlier deliveries of %s may have gone out)"
+		if m.filter.schedules {
+			late = " (%s may have created an occurrence at this moment)"
+		}
+		text += fmt.Sprintf(late, thousands(total.Late))
 	}
 	if total.Skipped > 0 {
 		text += fmt.Sprintf(", %s skipped that %s", thousands(total.Skipped), cmp.Or(m.why, "were deleted or changed meanwhile"))
