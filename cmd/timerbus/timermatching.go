@@ -111,7 +111,8 @@ func (f *filterFlags) count(ctx context.Context, api *client.Client, most int, l
 			Namespace: f.namespace, Status: client.ScheduleStatus(f.status), Limit: request.Limit,
 		}), func(s *client.Schedule) bool { return !slices.Contains(f.unchanged, client.Status(s.Status)) })
 	}
-	return countAll(f, line, most, api.AllTimers(ctx, request), func(t *client.Timer) bool { return !slices.Contains(f.unchanged, t.Status) })
+	changes := func(t *client.Timer) bool { return !slices.Contains(f.unchanged, t.Status) }
+	return countAll(f, line, most, api.AllTimers(ctx, request), changes)
 }
 
 // countAll counts the elements of a list that a command changes, up to most.
@@ -134,7 +135,8 @@ func countAll[T any](f *filterFlags, line *progress, most int, all iter.Seq2[T, 
 
 // orMatching makes a command take one timer or schedule, or with --matching all that a filter selects.
 func orMatching(
-	c *cobra.Command, filter *filterFlags, matching *bool, namespace *string, identified func(*cobra.Command) *cobra.Command, statuses ...string,
+	c *cobra.Command, filter *filterFlags, matching *bool, namespace *string,
+	identified func(*cobra.Command) *cobra.Command, statuses ...string,
 ) *cobra.Command {
 	begin := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {

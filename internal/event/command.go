@@ -130,7 +130,7 @@ func AnswerOf(source string, a *Answer, correlationID string, at timer.Millis) (
 }
 
 // Subject returns namespace and id of the timer or the schedule; empty if one of them is unknown.
-func (a *Answer) Subject() string {
+func (a Answer) Subject() string {
 	id := cmp.Or(a.ScheduleID, a.TimerID)
 	if a.Namespace == "" || id == "" {
 		return ""

@@ -415,7 +415,7 @@ type CreateScheduleRequest struct {
 	// TimeZone Of the IANA database, such as Europe/Berlin; by default UTC.
 	TimeZone string `json:"timeZone,omitempty,omitzero"`
 
-	// Timer The template of the occurrences: the fields of a timer, without namespace, id, executeAt, executeIn, expiresAt and
+	// Timer The template of the occurrences: the fields of a timer, without namespace, id, times (executeAt, executeIn, executeAtLocal, expiresAt) and
 	// onConflict. The `window` spreads each occurrence, always the same for a schedule and an instant.
 	Timer CreateTimerRequest `json:"timer,omitempty,omitzero"`
 }
@@ -1696,7 +1696,7 @@ type Schedule struct {
 	// TimeZone Of the IANA database, such as Europe/Berlin; by default UTC.
 	TimeZone string `json:"timeZone"`
 
-	// Timer The template of the occurrences: the fields of a timer, without namespace, id, executeAt, executeIn, expiresAt and
+	// Timer The template of the occurrences: the fields of a timer, without namespace, id, times (executeAt, executeIn, executeAtLocal, expiresAt) and
 	// onConflict. The `window` spreads each occurrence, always the same for a schedule and an instant.
 	Timer CreateTimerRequest `json:"timer"`
 
@@ -2313,7 +2313,7 @@ type UpdateScheduleRequest struct {
 	// TimeZone Of the IANA database, such as Europe/Berlin; by default UTC.
 	TimeZone Change[string] `json:"timeZone,omitempty,omitzero"`
 
-	// Timer The template of the occurrences: the fields of a timer, without namespace, id, executeAt, executeIn, expiresAt and
+	// Timer The template of the occurrences: the fields of a timer, without namespace, id, times (executeAt, executeIn, executeAtLocal, expiresAt) and
 	// onConflict. The `window` spreads each occurrence, always the same for a schedule and an instant. Replaces the present one.
 	Timer CreateTimerRequest `json:"timer,omitempty,omitzero"`
 }

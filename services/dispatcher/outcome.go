@@ -345,9 +345,10 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Finish, waitIfLost, unknown bool) (writeResult, nextStep) {
 	if !unknown && (d.unconfirmedRevision == 0 || f.If.Revision == 0) {
 		// Another writer caused the conflict, and not an earlier write of this delivery:
-		//   - A guard with a revision (unconfirmedRevision is 0) has that of the last write of this delivery: all are confirmed.
-		//   - A guard with a generation belongs to the outcome, which is the last write. The earlier ones are leases and postponements,
-		//     which do not change the generation. After a done or dead outcome the row is gone, so the error would be ErrNotFound.
+		//   - If the guard has a revision, unconfirmedRevision is 0. So the answer to every write of this delivery is known, and the guard
+		//     has the revision that the last of them wrote.
+		//   - If the guard has a generation, the write is an outcome. Only leases and postponements precede the outcome in a delivery, and
+		//     they do not change the generation.
 		return missed, noRetry
 	}
 	row, ok := s.reread(ctx, d, waitIfLost)

@@ -143,16 +143,14 @@ func (t *session) commit(items []*item) error {
 	}
 	for len(items) > 0 {
 		n := slices.IndexFunc(items, (*item).isAlone)
+		if n < 0 {
+			n = len(items)
+		}
 		var err error
-		switch {
-		case n == 0:
-			n = 1
-			err = t.applyAlone(items[0], positions)
-		default:
-			if n < 0 {
-				n = len(items)
-			}
+		if n > 0 {
 			err = t.commitTogether(items[:n], positions)
+		} else {
+			n, err = 1, t.applyAlone(items[0], positions)
 		}
 		if err != nil {
 			return err

@@ -23,7 +23,7 @@ type command struct {
 	verb event.Verb
 	// space is the name of the namespace, and id that of the row.
 	space, id string
-	// namespace is nil until resolveTimer has found it and checked the rights. Other commands share it, so its fields are not changed.
+	// namespace is nil until resolve has found it and checked the rights. Other commands share it, so its fields are not changed.
 	namespace *store.Namespace
 	ref       store.Ref
 
@@ -35,8 +35,8 @@ type command struct {
 	resume       *store.Resume    // resume: for a timer whose time has passed, its new time and whether it expires undelivered
 	ifGeneration timer.Generation // all except create; 0: any
 
-	// alone, if set, applies a command for a schedule that needs several calls of the store. It may be repeated. All other commands
-	// are the write of op.
+	// alone, if set, applies a command for a schedule that needs several calls of the store. It may be called again after an error. Other
+	// commands need one write, of the operation that op returns.
 	alone func(ctx context.Context, c *command) (outcome, error)
 }
 
@@ -226,8 +226,8 @@ func (s *Service) checkURL(field, target string) error {
 }
 
 // useQuota counts a create in the quotas of its namespace, or returns an error if a quota does not allow it. It is called
-// after prepare and before the write, and not again if the write is repeated. So a create that prepare refuses uses no quota, and a
-// create that the store refuses does. A topic command uses no quota if the stored position shows that it was applied earlier; where
+// after prepare and before the write, and not again if the write is repeated. So a create that prepare refuses uses no quota, but
+// one that the store refuses uses some. A topic command uses no quota if the stored position shows that it was applied earlier; where
 // no positions are stored, a redelivered create uses quota again.
 func (s *Service) useQuota(c *command) error {
 	if c.verb != event.VerbCreate {
@@ -255,8 +255,8 @@ func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete, from orig
 }
 
 // resolveTimer checks the right to write, reads the namespace from the directory, and sets the command's namespace, timer id and
-// ref. It returns an error if the id is that of the row of a schedule, and for all commands except deletes if the namespace is being
-// deleted.
+// ref. All commands except creates get an error if the id is that of the row of a schedule, and all except deletes if the namespace is
+// being deleted.
 func (s *Service) resolveTimer(ctx context.Context, c *command, selection decode.Selection, from origin) error {
 	err := s.resolve(ctx, c, selection.Namespace, selection.ID, from)
 	if err == nil && c.verb != event.VerbCreate { // prepareCreate refuses all reserved ids, those of schedules too, with another error
@@ -273,7 +273,7 @@ func requireTimer(space, id string) error {
 	return nil
 }
 
-// resolve does this for the row of a timer or a schedule, so it accepts the ids of schedules.
+// resolve is resolveTimer without the check of the id.
 func (s *Service) resolve(ctx context.Context, c *command, space, id string, from origin) error {
 	c.space, c.id = space, id
 	ns, err := s.lookup(ctx, from, access.Write, space)

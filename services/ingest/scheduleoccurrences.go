@@ -35,7 +35,8 @@ func (s *Service) prepareTrigger(ctx context.Context, body []byte, from origin) 
 		}
 		put := present.Put(c.namespace, selection.ID, &row.Spec, at, from.received, 0)
 		occurrence := command{
-			verb: event.VerbCreate, space: c.space, id: put.ID, namespace: c.namespace, ref: put.Ref, spec: put.Spec, onConflict: store.Keep,
+			verb: event.VerbCreate, onConflict: store.Keep,
+			space: c.space, id: put.ID, namespace: c.namespace, ref: put.Ref, spec: put.Spec,
 		}
 		o, err := s.writeOne(ctx, &occurrence, smallOp+len(row.Payload))
 		if err == nil {

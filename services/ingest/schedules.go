@@ -71,12 +71,12 @@ func (h *handler) serveSchedule(w http.ResponseWriter, r *http.Request, verb eve
 		if err != nil {
 			return answer{}, err
 		}
-		switch verb {
-		case event.VerbPauseSchedule:
+		switch {
+		case verb == event.VerbPauseSchedule:
 			h.audit(from, "schedule paused", "namespace", c.space, "schedule", name, "note", c.pause.Note)
-		case event.VerbResumeSchedule:
+		case verb == event.VerbResumeSchedule:
 			h.audit(from, "schedule resumed", "namespace", c.space, "schedule", name)
-		case event.VerbBackfillSchedule:
+		case o.backfill != nil:
 			h.audit(from, "schedule backfilled", "namespace", c.space, "schedule", name, "created", o.backfill.Created)
 		}
 		return scheduleAnswer(&c, &o)

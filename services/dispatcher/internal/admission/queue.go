@@ -80,9 +80,9 @@ type Limits struct {
 // Bounds apply to slots, room, permits of hosts, and flows. A delivery holds a slot from before the row check until the attempt
 // has a result, so that a checked row is started immediately (I7). It holds room until the outcome is in the store: if the store
 // is slow, no more rows are read once the room is used up, so memory stays bounded. It holds a permit of the target's host from
-// before the row check until the call has ended. If its flow has a limit, its turn must have come (flows.go): a flow with a rate
-// gives it one of the flow's slots then, and a flow with a bound of concurrency one of its permits. Namespaces get slots by round
-// robin.
+// before the row check until the call has ended. If its flow has limits, it begins when its turn has come (flows.go). It then uses
+// a slot of the flow if the flow has a rate, and holds a permit of the flow if the flow limits concurrency. Namespaces get slots by
+// round robin.
 //
 // The event names the target, so a row is usually read once: when its delivery has a slot and a permit. A row is read without a
 // permit in two cases: the event has no target; or the circuit is open, and the retry policy in the row decides whether the timer
@@ -229,8 +229,8 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	if len(q.quarantine.waiting) > 0 && (!q.quarantine.othersNext || !others()) {
 		group, wait, retry := q.nextGroup(limit, at)
 		// An isolated timer starts only when exposed is 0, and each postponement that is being written counts in exposed. Further
-		// postponements could delay the start forever. So while an isolated timer waits for its start, no delivery is postponed
-		// because its host is slow.
+		// postponements could delay the start forever. So while an isolated timer waits for its start, no delivery that waits for a
+		// permit of its host is postponed. Those that waited for HoldFor, for a slot or in quarantine, still are, once each.
 		q.hosts.postponesNone = wait && len(group) == 0
 		if retry > 0 {
 			r.limitWait(retry - elapsed + time.Millisecond)
