@@ -73,7 +73,9 @@ func FuzzDecodeMany(f *testing.F) {
 				explained(t, item, err)
 			}
 		}
-		for _, read := range []func([]byte) (Matching, error){ReadDeleteMatching, ReadRescheduleMatching, ReadRetryMatching, ReadPurgeMatching} {
+		for _, read := range []func([]byte) (Matching, error){
+			ReadDeleteMatching, ReadRescheduleMatching, ReadRetryMatching, ReadPurgeMatching, ReadResumeSchedules, ReadDeleteSchedules,
+		} {
 			m, err := read(body)
 			explained(t, body, err)
 			if err == nil && (m.Namespace == "" || m.Query.Limit < 1 || m.Query.Limit > MaxLimit) {
