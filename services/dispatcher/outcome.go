@@ -345,8 +345,8 @@ func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, wa
 func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Finish, waitIfLost, unknown bool) (writeResult, nextStep) {
 	if !unknown && (d.unconfirmedRevision == 0 || f.If.Revision == 0) {
 		// Another writer caused the conflict, and not an earlier write of this delivery:
-		//   - If the guard has a revision, unconfirmedRevision is 0. So the answer to every write of this delivery is known, and the guard
-		//     has the revision that the last of them wrote.
+		//   - If the guard has a revision, then unconfirmedRevision is 0 here. So the answer to every lease and postponement of this
+		//     delivery is known, and the guard has the revision that the last of them wrote.
 		//   - If the guard has a generation, the write is an outcome. Only leases and postponements precede the outcome in a delivery, and
 		//     they do not change the generation.
 		return missed, noRetry

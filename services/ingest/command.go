@@ -278,7 +278,7 @@ func (s *Service) resolve(ctx context.Context, c *command, space, id string, fro
 	c.space, c.id = space, id
 	ns, err := s.lookup(ctx, from, access.Write, space)
 	if err == nil && c.verb != event.VerbDelete {
-		ns, err = s.requireOpen(ctx, ns)
+		err = requireOpen(ns)
 	}
 	if err != nil {
 		return err
@@ -287,35 +287,29 @@ func (s *Service) resolve(ctx context.Context, c *command, space, id string, fro
 	return nil
 }
 
-// lookup returns the namespace with this name, or an error if it does not exist or the caller does not have this right in it.
-// The caller must not change the namespace.
+// lookup returns the namespace with this name, or an error if it does not exist or the caller does not have this right in it. A
+// namespace that the directory knows as marked for deletion is read from the store again, because it may have been removed, and one with
+// its name created since. The caller must not change the namespace.
 func (s *Service) lookup(ctx context.Context, from origin, right access.Verb, name string) (*store.Namespace, error) {
 	if err := from.require(right, name); err != nil {
 		return nil, err
 	}
 	ns, err := s.cfg.Directory.Lookup(ctx, name)
+	if err == nil && ns.Settings.DeletingSince != 0 {
+		ns, err = s.cfg.Directory.Renew(ctx, name)
+	}
 	if errors.Is(err, store.ErrNotFound) {
 		err = namespaceNotFound(name)
 	}
 	return ns, err
 }
 
-// requireOpen returns an error if the namespace is being deleted. A namespace that is marked for deletion is read from the store again,
-// because one with this name may have been created since; requireOpen returns the present one.
-func (s *Service) requireOpen(ctx context.Context, ns *store.Namespace) (*store.Namespace, error) {
-	if ns.Settings.DeletingSince == 0 {
-		return ns, nil
+// requireOpen returns an error if the namespace, which lookup has returned, is being deleted.
+func requireOpen(ns *store.Namespace) error {
+	if ns.Settings.DeletingSince != 0 {
+		return namespaceDeleting(ns.Name)
 	}
-	present, err := s.cfg.Directory.Renew(ctx, ns.Name)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return nil, namespaceNotFound(ns.Name)
-	case err != nil:
-		return nil, err
-	case present.Settings.DeletingSince != 0:
-		return nil, namespaceDeleting(ns.Name)
-	}
-	return present, nil
+	return nil
 }
 
 func refOf(ns *store.Namespace, id string) store.Ref {

@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -156,6 +157,45 @@ func TestDeleteNamespace(t *testing.T) {
 		if strings.Count(log.String(), want) != 1 {
 			t.Errorf("not one line %s in %s", want, &log)
 		}
+	}
+}
+
+// TestI7_DeletesInANamespaceThatWasCreatedAgain: the process knows only the mark of the removed namespace. A delete must remove the timer
+// of the new one, because it would fire after the answer.
+func TestI7_DeletesInANamespaceThatWasCreatedAgain(t *testing.T) {
+	w := newWorld(t)
+	for path, body := range map[string]string{
+		"timers/delete":          `{"namespace":"shop","id":"a"}`,
+		"timers/delete-matching": `{"namespace":"shop","status":"scheduled"}`,
+	} {
+		t.Run(path, func(t *testing.T) {
+			w.makeNamespace("shop", 4)
+			w.post("namespaces/delete", `{"name":"shop"}`).must(t, http.StatusOK)
+			old, err := w.store.GetNamespace(t.Context(), "shop")
+			if err == nil {
+				err = w.store.DeleteNamespace(t.Context(), old) // as another process does
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := w.makeNamespace("shop", 4)
+			ref := store.Ref{Shard: again.Shards.Place("a"), UUID: timer.UUIDOf("shop", "a")}
+			put := store.Put{Ref: ref, Namespace: "shop", ID: "a", Revision: 77, Spec: timer.Spec{
+				ExecuteAt: w.clock().Add(time.Hour), Deliver: timer.DeliverEvent, CallbackTimeout: time.Second, Retry: timer.DefaultRetryPolicy(),
+			}}
+			if written, err := w.store.Store.Write(t.Context(), w.clock(), []store.Op{put}); err != nil || written[0].Err != nil {
+				t.Fatal(err, written)
+			}
+			if r := w.post(path, body); r.status != http.StatusNoContent && r.field("applied") != 1.0 {
+				t.Errorf("status %d: %s", r.status, r.text)
+			}
+			if _, err := w.store.Get(t.Context(), w.clock(), ref); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("the timer is not deleted: %v", err)
+			}
+			if err := w.store.DeleteNamespace(t.Context(), again); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 }
 

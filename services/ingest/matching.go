@@ -161,7 +161,7 @@ func (h *handler) serveMatchingAs(
 		}
 		ns, err := h.lookup(ctx, from, access.Write, m.Namespace)
 		if err == nil && open {
-			ns, err = h.requireOpen(ctx, ns)
+			err = requireOpen(ns)
 		}
 		if err != nil {
 			return answer{}, err

@@ -28,7 +28,7 @@ func (h *handler) RetryTimer(w http.ResponseWriter, r *http.Request) {
 		}
 		ns, err := h.lookup(ctx, from, access.Write, b.Namespace)
 		if err == nil {
-			ns, err = h.requireOpen(ctx, ns)
+			err = requireOpen(ns)
 		}
 		if err == nil {
 			err = requireTimer(ns.Name, b.ID)

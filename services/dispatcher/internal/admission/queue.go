@@ -49,8 +49,8 @@ type Limits struct {
 	//   - for a permit of the host: the beginning of this wait. The bound is 2 × HostMaxWait while its namespace holds all slots of its
 	//     share;
 	//   - for the flow: the beginning of this wait, or the last beginning of a delivery of the flow in this process if that is later.
-	// While row checks are running, Aged postpones nothing. It postpones no delivery that waits for a permit or for its flow while as many
-	// deliveries as Batch allows are being postponed, or while a timer waits to run isolated.
+	// While row checks are running, Aged postpones nothing. While a timer waits to run isolated, or while as many deliveries as Batch
+	// allows are being postponed, Aged postpones no delivery that waits for a permit or for its flow.
 	HoldFor time.Duration
 	// HostLimit bounds the concurrent callbacks of one namespace to one host and port while the namespace's setting is not
 	// known: 64.
@@ -230,7 +230,8 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 		group, wait, retry := q.nextGroup(limit, at)
 		// An isolated timer starts only when exposed is 0, and each postponement that is being written counts in exposed. Further
 		// postponements could delay the start forever. So while an isolated timer waits for its start, no delivery that waits for a
-		// permit of its host is postponed. Those that waited for HoldFor, for a slot or in quarantine, still are, once each.
+		// permit of its host is postponed. A delivery that waited longer than HoldFor for a slot or in quarantine is postponed
+		// nevertheless, but only once.
 		q.hosts.postponesNone = wait && len(group) == 0
 		if retry > 0 {
 			r.limitWait(retry - elapsed + time.Millisecond)
@@ -415,7 +416,8 @@ func (q *Queue) EndAttempt(t *Ticket, result Result, elapsed time.Duration) (hos
 
 // Lease records that the messages of this delivery are no longer needed. Either its row is leased and has this revision, so the
 // timer becomes due again if the process ends, or another writer has changed or removed the row (revision 0). The messages may be
-// acknowledged. From now on, a timer that must run isolated waits for this delivery only if this delivery came from quarantine.
+// acknowledged. From now on, a timer that must run isolated waits for this delivery only if it came from quarantine, because it waits
+// for all running deliveries from quarantine.
 func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 	if revision != 0 {
 		q.remember(t, State{t.UUID, revision})
