@@ -115,7 +115,7 @@ func (s *Service) finishOf(d *delivery, r *attemptResult) store.Finish {
 		if r.postponeFor > 0 {
 			by = s.jitter(r.postponeFor)
 		}
-		// If the timer expires before, its outcome is written when it expires (I18).
+		// If the timer expires before the postponement ends, it is due when it expires, and its outcome is written then (I18).
 		f.NextAt = min(now.Add(by), max(d.row.ExpiresAt(), now))
 	case r.Kind == callback.Done:
 		f.Kind, f.If = store.FinishDone, generation
@@ -429,9 +429,9 @@ func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
 	return max(f.NextAt, executeAt, now)
 }
 
-// submit adds one write to the next batch and waits for its answer. Both waits, for a place in the queue and for the answer, are
-// bounded: the queues of the two batches, finishes and postponements, hold at most Room jobs each, the call of each batch has a
-// timeout, and the pause after a batch of postponements is limited.
+// submit adds one write to the next batch and waits for its answer. There is a queue for finishes and one for postponements, and each
+// holds at most Room jobs. The call of each batch has a timeout, and the pause after a batch of postponements is limited. So the wait for
+// a place in the queue and the wait for the answer are bounded.
 func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 	job := &d.write
 	job.finish, job.err = *f, nil

@@ -48,7 +48,8 @@ type Limits struct {
 	//   - for a slot, or in quarantine: the arrival of the message;
 	//   - for a permit of the host: the beginning of this wait. The bound is 2 × HostMaxWait while its namespace holds all slots of its
 	//     share;
-	//   - for the flow: the beginning of this wait, or the last beginning of a delivery of the flow in this process if that is later.
+	//   - for the flow: the beginning of this wait, or, if it is later, the time at which a delivery of the flow last began in this
+	//     process.
 	// While row checks are running, Aged postpones nothing. While a timer waits to run isolated, or while as many deliveries as Batch
 	// allows are being postponed, Aged postpones no delivery that waits for a permit or for its flow.
 	HoldFor time.Duration
@@ -113,7 +114,7 @@ type Queue struct {
 
 // New returns an empty queue.
 func New(limits *Limits) *Queue {
-	// The clock of hosts and shares. While slots are in use or deliveries wait for a permit, it counts at most maxGap between two
+	// The clock of hosts, shares and flows. While slots are in use or deliveries wait for a permit, it counts at most maxGap between two
 	// readings, so a suspension of the process is not taken for a slow host.
 	clock := &activity{}
 	q := &Queue{
@@ -125,7 +126,7 @@ func New(limits *Limits) *Queue {
 }
 
 // Offer adds a ticket and returns nil. If the queue already has a ticket of the same state, Offer returns that one. It
-// drops a ticket that arrives after the end of its session, because the bus redelivers its message.
+// drops a ticket that arrives after Close or the end of its session, because the bus redelivers its message.
 func (q *Queue) Offer(t *Ticket, now timer.Millis, elapsed time.Duration) (known *Ticket) {
 	if q.closed || t.Session.ended {
 		return nil
@@ -230,8 +231,8 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 		group, wait, retry := q.nextGroup(limit, at)
 		// An isolated timer starts only when exposed is 0, and each postponement that is being written counts in exposed. Further
 		// postponements could delay the start forever. So while an isolated timer waits for its start, no delivery that waits for a
-		// permit of its host is postponed. A delivery that waited longer than HoldFor for a slot or in quarantine is postponed
-		// nevertheless, but only once.
+		// permit or for its flow is postponed. Deliveries that have waited longer than HoldFor for a slot or in quarantine are still
+		// postponed. There are few of these, because each has to wait for HoldFor first.
 		q.hosts.postponesNone = wait && len(group) == 0
 		if retry > 0 {
 			r.limitWait(retry - elapsed + time.Millisecond)
@@ -416,8 +417,8 @@ func (q *Queue) EndAttempt(t *Ticket, result Result, elapsed time.Duration) (hos
 
 // Lease records that the messages of this delivery are no longer needed. Either its row is leased and has this revision, so the
 // timer becomes due again if the process ends, or another writer has changed or removed the row (revision 0). The messages may be
-// acknowledged. From now on, a timer that must run isolated waits for this delivery only if it came from quarantine, because it waits
-// for all running deliveries from quarantine.
+// acknowledged. From now on, a timer that must run isolated waits for this delivery only if the delivery came from quarantine
+// (quarantine.running).
 func (q *Queue) Lease(t *Ticket, revision timer.Revision) {
 	if revision != 0 {
 		q.remember(t, State{t.UUID, revision})
