@@ -288,8 +288,8 @@ func (s *Service) resolve(ctx context.Context, c *command, space, id string, fro
 }
 
 // lookup returns the namespace with this name, or an error if it does not exist or the caller does not have this right in it. A
-// namespace that the directory knows as marked for deletion is read from the store again: perhaps it was removed, and another one has
-// its name now. The caller must not change the namespace.
+// namespace that the directory knows as marked for deletion is read from the store again: perhaps it was removed, and a new namespace
+// has its name. The caller must not change the namespace.
 func (s *Service) lookup(ctx context.Context, from origin, right access.Verb, name string) (*store.Namespace, error) {
 	if err := from.require(right, name); err != nil {
 		return nil, err

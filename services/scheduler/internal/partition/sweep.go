@@ -41,7 +41,7 @@ type shardSweep struct {
 }
 
 // SweepBy returns the time at which the next sweep must begin even if the pause has not ended. It is the earlier of two times:
-//   - when a handover barrier was removed (a time that has passed, so the next sweep begins at once);
+//   - the removal of a handover barrier: it has passed, so the next sweep begins at once;
 //   - AckWait after the ack floor has entered a new topic epoch.
 //
 // It is Never if there is neither. SweepStart resets each of the two that has passed.
