@@ -142,12 +142,15 @@ func (s *Service) retryLocalTimes(ctx context.Context, operation func(ctx contex
 // check the page again; found.moved already counts the timers that were moved.
 func (s *Service) checkPage(ctx context.Context, ns *store.Namespace, timers []timer.Timer, now timer.Millis, found *localTimes) error {
 	var page localTimes
+	keep := func(name string, id any, err error) {
+		if page.kept++; found.kept+page.kept <= maxKeptLogged {
+			s.cfg.Logger.Warn("time zone database: a timer keeps its time", "namespace", ns.Name, name, id, "error", err)
+		}
+	}
 	add := func(items []commit.Item, t *timer.Timer) []commit.Item {
 		switch at, err := s.instantNow(t, now); {
 		case err != nil:
-			if page.kept++; found.kept+page.kept <= maxKeptLogged {
-				s.cfg.Logger.Warn("time zone database: a timer keeps its time", "namespace", t.Namespace, "timer", t.ID, "error", err)
-			}
+			keep("timer", t.ID, err)
 		case at != t.ExecuteAt:
 			return append(items, commit.Item{Size: smallOp, Op: store.Update{
 				Ref: refOf(ns, t.ID), Revision: s.cfg.Revisions.Next(), IfGeneration: t.Generation,
@@ -166,7 +169,7 @@ func (s *Service) checkPage(ctx context.Context, ns *store.Namespace, timers []t
 	for some := range slices.Chunk(items, maxWritten) {
 		for tries := 1; len(some) > 0; tries++ {
 			var changed []commit.Item
-			for _, committed := range s.committer.Submit(ctx, some...) {
+			for i, committed := range s.committer.Submit(ctx, some...) {
 				w := committed.Written
 				switch {
 				case committed.Err != nil:
@@ -174,8 +177,10 @@ func (s *Service) checkPage(ctx context.Context, ns *store.Namespace, timers []t
 				case w.Err == nil:
 					found.moved++
 				case errors.Is(w.Err, store.ErrNotFound): // it was deleted, or has ended
-				case !errors.Is(w.Err, store.ErrConflict):
-					return w.Err
+				case !errors.Is(w.Err, store.ErrConflict): // a repetition would be refused, too
+					if update, ok := some[i].Op.(store.Update); ok {
+						keep("uuid", update.Ref.UUID, w.Err)
+					}
 				case tries == maxTries:
 					return fmt.Errorf("timer %q in namespace %q changes too often: %w", w.Timer.ID, ns.Name, w.Err)
 				default:

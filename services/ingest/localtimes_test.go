@@ -333,6 +333,43 @@ func TestLocalTimesAreCheckedAgain(t *testing.T) {
 	}
 }
 
+// TestARefusedMoveDoesNotStopTheCheck: the store refuses the move of one timer, which keeps its time.
+func TestARefusedMoveDoesNotStopTheCheck(t *testing.T) {
+	w := newWorld(t)
+	for _, id := range []string{"refused", "moved"} {
+		w.post("timers/create", `{"id":"`+id+`",`+inBerlin+`}`).must(t, http.StatusOK)
+	}
+	w.stop()
+	refused := w.ref("refused")
+	w.store.set(func(_ context.Context, ops []store.Op, _ func() ([]store.Written, error)) ([]store.Written, error) {
+		written := make([]store.Written, len(ops))
+		for i, op := range ops {
+			if update, ok := op.(store.Update); ok && update.Ref == refused {
+				written[i].Err = store.ErrInvalid
+				continue
+			}
+			one, err := w.store.Store.Write(t.Context(), w.clock(), ops[i:i+1])
+			if err != nil {
+				return nil, err
+			}
+			written[i] = one[0]
+		}
+		return written, nil
+	})
+	tune, log := with(shifted("2026a"))
+	w.restart(tune)
+	w.awaitZones("2026a")
+	w.stop()
+	for id, want := range map[string]string{"refused": atTen, "moved": "2030-03-31T07:00:00.000Z"} {
+		if row, err := w.row(id); err != nil || row.ExecuteAt.String() != want {
+			t.Errorf("timer %s is due at %s, want %s; %v", id, row.ExecuteAt, want, err)
+		}
+	}
+	if !log.has("uuid="+refused.UUID.String()) || !log.has("checked=2 moved=1 kept=1") {
+		t.Errorf("the log:\n%s", log.text.String())
+	}
+}
+
 // TestLocalTimesDoNotOverwriteClients: a timer that a client changes during the check has the client's time.
 func TestLocalTimesDoNotOverwriteClients(t *testing.T) {
 	w := newWorld(t)
