@@ -178,11 +178,15 @@ func (t *session) applyAlone(it *item, positions bool) error {
 		err := t.retryUntilDone("store", func(ctx context.Context) error {
 			o, err := it.command.alone(ctx, &it.command)
 			if err != nil {
-				if f := refuse(err); f.status < http.StatusInternalServerError && !errors.Is(err, commit.ErrFull) {
-					it.refusal = f
-					return nil
+				f := refuse(err)
+				if f.status > http.StatusInternalServerError || errors.Is(err, commit.ErrFull) {
+					return err
 				}
-				return err
+				if f.status == http.StatusInternalServerError { // a repetition would fail, too, and block the later commands
+					t.cfg.Logger.Error("command for a schedule refused", "schedule", nameOf(it.command.id), "error", err)
+				}
+				it.refusal = f
+				return nil
 			}
 			it.outcome, it.applied = o, true
 			it.earlier, it.missing = o.earlier, it.command.verb == event.VerbDelete || o.backfill != nil

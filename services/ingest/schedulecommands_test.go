@@ -172,6 +172,31 @@ func TestI22_ARepeatedUpdateChangesNothing(t *testing.T) {
 	})
 }
 
+// TestAnUnreadableScheduleBlocksNoCommand: a later release wrote the definition, so no repetition of the command can succeed.
+func TestAnUnreadableScheduleBlocksNoCommand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.now.Store(time.Now().UnixMilli()) // the time of the bus
+		results, dead := w.listen(bus.Results), w.listen(bus.Dead)
+		w.command("1", event.TypeCreateSchedule, dailySchedule)
+		results.next(t)
+		text := "{"
+		update := store.Update{Ref: w.ref("timerbus:schedule:daily"), Revision: 77, Patch: timer.Patch{Schedule: &text}}
+		if written, err := w.store.Store.Write(t.Context(), w.clock(), []store.Op{update}); err != nil || written[0].Err != nil {
+			t.Fatal(err, written)
+		}
+		w.command("2", event.TypeUpdateSchedule, `{"id":"daily","count":7}`)
+		w.command("3", event.TypeCreate, `{"id":"after","executeIn":"1h"}`)
+		if a := dead.next(t); a.CommandID != "2" || a.Error != "INTERNAL_ERROR" || a.ScheduleID != "daily" {
+			t.Errorf("the update answered %s", a.event.Data)
+		}
+		if a := results.next(t); a.CommandID != "3" {
+			t.Errorf("the command after it answered %s", a.event.Data)
+		}
+		w.wantPending(0)
+	})
+}
+
 // TestATriggerIsRepeatedAfterAnOutage: the store is unavailable at first, so the command is repeated until it is applied, once.
 func TestATriggerIsRepeatedAfterAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
