@@ -3,7 +3,6 @@ package event
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -44,12 +43,14 @@ func (v Verb) ForSchedule() bool { return strings.HasPrefix(string(v), "schedule
 
 // CheckVerb returns an error if the verb is not that of a command.
 func CheckVerb(v Verb) error {
-	known := slices.Sorted(maps.Values(verbs))
-	if slices.Contains(known, v) {
-		return nil
+	var known []string
+	for _, verb := range slices.Sorted(maps.Values(verbs)) {
+		if verb == v {
+			return nil
+		}
+		known = append(known, string(verb))
 	}
-	want := strings.Trim(fmt.Sprint(known), "[]")
-	return timer.Invalid("verb", string(v), "one of "+strings.ReplaceAll(want, " ", ", "))
+	return timer.Invalid("verb", string(v), "one of "+strings.Join(known, ", "))
 }
 
 // Command is a command on the public topic. Its data is the body of the HTTP request of the same name. Ingest decodes

@@ -62,9 +62,16 @@ func (s *Service) prepareResume(ctx context.Context, b *decode.Resume, from orig
 
 // PauseMatchingTimers implements api.ServerInterface.
 func (h *handler) PauseMatchingTimers(w http.ResponseWriter, r *http.Request) {
+	h.pauseMatching(w, r, decode.ReadPauseMatching, "timers paused")
+}
+
+// pauseMatching pauses the timers or the schedules on a page of a filter. action is the audit entry.
+func (h *handler) pauseMatching(
+	w http.ResponseWriter, r *http.Request, readPause func(body []byte) (decode.PauseMatching, error), action string,
+) {
 	var note string
 	read := func(body []byte) (decode.Matching, error) {
-		b, err := decode.ReadPauseMatching(body)
+		b, err := readPause(body)
 		note = b.Note
 		return b.Matching, err
 	}
@@ -74,7 +81,7 @@ func (h *handler) PauseMatchingTimers(w http.ResponseWriter, r *http.Request) {
 				return command{verb: event.VerbPause, pause: &store.Pause{By: from.by(), Note: note}}
 			})
 			if err == nil {
-				h.audit(from, "timers paused", "namespace", m.Namespace, "matched", len(found), "applied", applied(all), "note", note)
+				h.audit(from, action, "namespace", m.Namespace, "matched", len(found), "applied", applied(all), "note", note)
 			}
 			return all, err
 		})

@@ -15,22 +15,7 @@ import (
 
 // PauseMatchingSchedules implements api.ServerInterface.
 func (h *handler) PauseMatchingSchedules(w http.ResponseWriter, r *http.Request) {
-	var note string
-	read := func(body []byte) (decode.Matching, error) {
-		b, err := decode.ReadPauseSchedules(body)
-		note = b.Note
-		return b.Matching, err
-	}
-	h.serveMatching(w, r, read, true,
-		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
-			all, err := h.changeAll(ctx, m, found, func(*timer.Timer) command {
-				return command{verb: event.VerbPause, pause: &store.Pause{By: from.by(), Note: note}}
-			})
-			if err == nil {
-				h.audit(from, "schedules paused", "namespace", m.Namespace, "matched", len(found), "applied", applied(all), "note", note)
-			}
-			return all, err
-		})
+	h.pauseMatching(w, r, decode.ReadPauseSchedules, "schedules paused")
 }
 
 // ResumeMatchingSchedules implements api.ServerInterface. Parked schedules are started again like parked timers.

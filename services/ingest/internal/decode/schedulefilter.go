@@ -16,15 +16,9 @@ var (
 	liveSchedules = []string{"active", "paused", "parked"}
 )
 
-// PauseSchedules is the body of a pause of schedules by filter.
-type PauseSchedules struct {
-	Matching
-	Note string
-}
-
 // ReadPauseSchedules decodes the body of a pause by filter.
-func ReadPauseSchedules(body []byte) (PauseSchedules, error) {
-	var p PauseSchedules
+func ReadPauseSchedules(body []byte) (PauseMatching, error) {
+	var p PauseMatching
 	var err error
 	p.Matching, err = readMatchingSchedules(body, slices.Concat(filterNames, []string{"note"}), &p.Note, []string{"active"})
 	return p, err
