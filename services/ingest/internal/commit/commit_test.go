@@ -3,11 +3,13 @@ package commit_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -305,4 +307,26 @@ func TestSettle(t *testing.T) {
 			t.Errorf("Settle(%v, %d, %d) is %v, want %v", c.err, c.answers, c.ops, got, c.want)
 		}
 	}
+}
+
+func TestTheQueueKeepsNoAnswerAfterTheWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var prior weak.Pointer[timer.Timer]
+		b := newBench(t, func(c *commit.Config) {
+			c.Write = func(_ context.Context, _ timer.Millis, ops []store.Op) ([]store.Written, error) {
+				written := make([]store.Written, len(ops))
+				written[0].Prior = &timer.Timer{}
+				prior = weak.Make(written[0].Prior)
+				return written, nil
+			}
+		})
+		if err := <-b.later(t.Context(), 1, 1); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		runtime.GC()
+		if prior.Value() != nil {
+			t.Error("the idle queue keeps the answer of its last write in memory")
+		}
+	})
 }

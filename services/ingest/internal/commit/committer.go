@@ -173,6 +173,7 @@ func (c *Committer) run(l *writerQueue) {
 		var open bool
 		if batch, open = l.take(batch[:0], c.cfg.BatchOps, c.cfg.BatchBytes); len(batch) > 0 {
 			c.write(batch)
+			clear(batch) // an entry refers to the answer to its whole write
 			continue
 		}
 		if !open {
