@@ -322,6 +322,37 @@ func TestI13_ARefusedRedeliveryIsCountedWhenItStarts(t *testing.T) {
 	})
 }
 
+// TestI13_ARedeliveryThatAStopCancelsIsCountedWhenItStartsAgain: the stop subtracts the start, but the event after it is
+// delivered for the first time, and must not hide the redelivery.
+func TestI13_ARedeliveryThatAStopCancelsIsCountedWhenItStartsAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.answer = answerAfter(time.Hour, 200)
+		redelivered := true
+		n := w.start(func(c *dispatcher.Config) {
+			c.Redelivered = func(*bus.Delivery) bool { return redelivered }
+		})
+		w.put("a", 0, func(s *timer.Spec) { s.CallbackTimeout = timer.MaxCallbackTimeout })
+		w.pass(500 * time.Millisecond)
+		if now := w.get("a"); now.Starts != 1 {
+			t.Fatalf("%d starts are counted during the delivery, want 1", now.Starts)
+		}
+		n.end()
+		now := w.wantStatus("a", timer.StatusScheduled)
+		if now.Starts != 0 || !now.Revision.MaybeStarted() || now.Revision.Postponements() != 1 {
+			t.Fatalf("%d starts are counted after the stop, and the revision says %t and %d postponements, want none, true and 1",
+				now.Starts, now.Revision.MaybeStarted(), now.Revision.Postponements())
+		}
+		redelivered = false
+		n = w.start()
+		w.pass(500 * time.Millisecond)
+		w.wantCalls("a", 2)
+		if now := w.get("a"); now.Starts != 1 {
+			t.Fatalf("%d starts are counted when it has started again, want 1", now.Starts)
+		}
+		n.end()
+	})
+}
+
 // TestI13_APoisonTimerThatItsHostRefusesIsParked: after the first crash, two long calls have the permits of the host
 // when the timer is delivered again. The postponement must not hide the first start.
 func TestI13_APoisonTimerThatItsHostRefusesIsParked(t *testing.T) {

@@ -167,14 +167,14 @@ func (s *Service) publishResult(d *delivery, result *event.Result) error {
 
 // abandon ends a delivery that has no outcome, or whose outcome is perhaps not in the store: the service stops, the store or the
 // bus is closed, or the event of its result cannot be encoded. It makes the row due immediately and subtracts the counted start
-// of this delivery: a stop is no evidence against the timer, and five deployments must not park it (I13). If this write fails
-// too, the bus redelivers the message or the lease expires, as after a crash.
+// of this delivery: a stop is no evidence against the timer, and five deployments must not park it (I13). The revision still says
+// whether the event was redelivered. If this write fails too, the bus redelivers the message or the lease expires, as after a crash.
 func (s *Service) abandon(d *delivery, mode timer.Deliver, cause error) {
 	s.endLease(d)
 	ctx, cancel := context.WithTimeout(s.calls, returnRowsTimeout)
 	defer cancel()
 	f := store.Finish{
-		Kind: store.FinishPostponed, If: store.Guard{Revision: d.knownRevision}, Next: s.config.Revisions.Next(),
+		Kind: store.FinishPostponed, If: store.Guard{Revision: d.knownRevision}, Next: s.abandonedRevision(d),
 		ReturnStart: d.startCounted,
 	}
 	result := s.writeOutcome(ctx, d, &f)

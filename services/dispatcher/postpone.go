@@ -41,6 +41,16 @@ func (s *Service) postponedRevision(d *delivery) timer.Revision {
 	return s.config.Revisions.NextPostponed(d.due.Revision.Postponements()+1, d.ticket.Redelivered)
 }
 
+// abandonedRevision returns the revision of a row that abandon makes due. Like postponedRevision it keeps the mark of a redelivered
+// event (I13), but it adds no postponement, so that the timer is not delivered after timers that came later.
+func (s *Service) abandonedRevision(d *delivery) timer.Revision {
+	postponements := d.due.Revision.Postponements()
+	if postponements == 0 && !d.ticket.Redelivered {
+		return s.config.Revisions.Next()
+	}
+	return s.config.Revisions.NextPostponed(max(postponements, 1), d.ticket.Redelivered)
+}
+
 // postponeRefused postpones a delivery that was refused a permit, or a slot of its namespace's share.
 //
 // A host with an open circuit is treated like one that fails: once postponements delay a timer by more than the first
