@@ -25,9 +25,9 @@ var errStopped = errors.New("dispatcher stopped")
 type attemptResult struct {
 	callback.Verdict
 	finishedAt timer.Millis
-	// postpone: no attempt is used. No callback was made or counts, and the bus confirmed no event, unless complete could not read the
-	// settings of the namespace. A callback does not count if its receiver answered 401, or if it was cut off because the permits of its
-	// flow ended.
+	// postpone: no attempt is used. Either no callback was made, or it does not count: its receiver answered 401, or it was cut off
+	// because the permits of its flow ended. In mode "both", and if complete could not read the settings of the namespace, an event may
+	// have been published. The next delivery publishes it again.
 	postpone bool
 	// postponeFor replaces the usual time of a postponement, unless it is 0.
 	postponeFor time.Duration
@@ -41,9 +41,13 @@ type attemptResult struct {
 
 // deliver makes one attempt and writes its outcome. If the timer has expired, it writes that outcome instead (I18).
 //
-// In mode "both", the callback and the publish of the event run concurrently. The callback decides the outcome, with two
-// exceptions: after a successful callback, an event that is too large for the bus makes the timer dead, and a failed publish
-// to a user topic makes the attempt fail. The event is published again with every attempt.
+// In mode "both", an event that cannot be encoded, or whose topic is not allowed, makes the timer dead without a callback. Otherwise
+// the callback and the publish of the event run concurrently, and the callback decides the outcome, with two exceptions after a
+// successful callback:
+//   - Topic fired: an event that is too large for the bus makes the timer dead.
+//   - User topic: a failed publish makes the attempt fail, or makes the timer dead if the bus cannot have the topic.
+//
+// The event is published again with every attempt.
 func (s *Service) deliver(d *delivery) {
 	d.startedAt = s.config.Clock()
 	if d.row.Schedule != "" {
@@ -119,8 +123,8 @@ func (s *Service) call(d *delivery, profile *callback.Profile) (attemptResult, e
 		case renewed && s.mayBegin(d, repeated):
 			answer, result, err = s.callOnce(d, profile, at)
 		case renewed && d.ticket.Postponements < timer.MaxPostponements:
-			// The flow has no slot for the repetition, so the next delivery uses the new token. The bound ends the timers of a receiver
-			// that refuses each token.
+			// The flow has no slot for the repetition, so the next delivery uses the new token. After MaxPostponements in a row the 401
+			// is the result of the attempt, so that the retry policy ends the timers of a receiver that refuses every token.
 			return postponedByFlow(errFlowEnded), nil
 		default:
 			result.Verdict = s.classify(d, answer) // the delay of the retry begins after the request of a token
@@ -174,12 +178,12 @@ func (s *Service) callOnce(d *delivery, profile *callback.Profile, at timer.Mill
 	return answer, result, nil
 }
 
-// classify returns the verdict for an answer that is complete now.
+// classify returns the verdict for an answer. The delay of a retry begins now.
 func (s *Service) classify(d *delivery, answer Answer) callback.Verdict {
 	return callback.Classify(&d.row, answer, d.namespace.Settings.FinalStatuses, s.timeForOutcome(d), s.random)
 }
 
-// returnPermit returns the slot and the permit of a delivery. It logs if the circuit of the host opened or closed.
+// returnPermit returns the call slot of a delivery, its permit of the host and its permit of the flow. It logs if the circuit of the host opened or closed.
 func (s *Service) returnPermit(d *delivery, result admission.Result) {
 	var host string
 	var changed admission.Change
@@ -197,8 +201,9 @@ func (s *Service) returnPermit(d *delivery, result admission.Result) {
 	s.metrics.circuits.WithLabelValues(string(changed)).Inc()
 }
 
-// fire publishes the fired event. If the bus fails, the row is postponed and no attempt is used: an outage says nothing
-// about the timer. The publish is not retried here, because the row could change before the retry (I7).
+// fire publishes the fired event. If the topic fired fails, the row is postponed and no attempt is used: an outage says nothing
+// about the timer. The publish is not retried here, because the row could change before the retry (I7). A user topic is
+// treated differently, see fireToUserTopic.
 func (s *Service) fire(d *delivery) (attemptResult, error) {
 	m, err := s.firedMessage(d)
 	if err != nil {
@@ -257,7 +262,8 @@ func (r *attemptResult) refuseEvent(err error) {
 	}
 }
 
-// undeliverable returns the result for an event that no repetition can deliver. No callback was made.
+// undeliverable returns the result of an attempt without a callback, for an event that no repetition can deliver. After a callback,
+// only its verdict applies (refuseEvent).
 func undeliverable(err error) attemptResult {
 	return attemptResult{host: admission.Untried, Verdict: callback.Verdict{Kind: callback.Dead, Reason: "fired event: " + err.Error()}}
 }

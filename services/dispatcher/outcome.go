@@ -267,8 +267,8 @@ type finishJob struct {
 // twice.
 //
 // If the store is lost, the write waits for it. Two kinds of writes do not wait: postponements, and outcomes of deliveries with
-// notCalled (the timer expired, the circuit was open, or the token endpoint refused to issue a token). For these, writeOutcome
-// gives up, and the bus redelivers the message, or the row lease expires.
+// notCalled (the timer expired, the circuit was open, the token endpoint refused to issue a token, or the row is a schedule). For
+// these, writeOutcome gives up, and the bus redelivers the message, or the row lease expires.
 //
 // After an applied write, the delivery holds the new revision. If a write was applied, or may have been, and the row is due again
 // within the hint window, the scheduler gets a hint.
@@ -429,9 +429,9 @@ func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
 	return max(f.NextAt, executeAt, now)
 }
 
-// submit adds one write to the next batch and waits for its answer. There is a queue for finishes and one for postponements, and each
-// holds at most Room jobs. The call of each batch has a timeout, and the pause after a batch of postponements is limited. So the wait for
-// a place in the queue and the wait for the answer are bounded.
+// submit adds one write to the next batch and waits for its answer. There are two queues, each of at most Room jobs: one for
+// postponements that may wait for outcomes (afterOutcomes), and one for all other writes. The call of each batch has a timeout, and the
+// pause after a batch of postponements is limited. So the wait for a place in the queue and the wait for the answer are bounded.
 func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 	job := &d.write
 	job.finish, job.err = *f, nil

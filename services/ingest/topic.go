@@ -18,13 +18,13 @@ import (
 
 // source is where the commands of a session come from.
 type source struct {
-	// name is the topic of their position in the store.
+	// name is the name under which the store keeps the position of the source.
 	name      string
 	partition shard.Partition
 	// shown is the source in log lines.
 	shown string
 	parse func(d *bus.Delivery) (event.Command, error)
-	// place identifies a command with a position.
+	// place returns a text that identifies a command. It is valid only for commands that have a position.
 	place    func(d *bus.Delivery) string
 	answered *prometheus.CounterVec
 }
@@ -47,8 +47,8 @@ type session struct {
 	source
 
 	// work is the context of calls. It outlives the context of the assignment, so that the running batch can be
-	// finished and acknowledged at an orderly handover. It ends at the latest when the bus has given back all
-	// partitions, because a session that failed is not closed.
+	// finished and acknowledged at an orderly handover. It ends in Close, or when the loop ends, and at the latest when
+	// Consume returns.
 	work     context.Context
 	stop     context.CancelFunc
 	stopping chan struct{} // closed when no further batch may begin
@@ -60,7 +60,8 @@ type session struct {
 	gaps   []bus.Gap       // reported by the bus and not yet counted
 	failed error           // why the loop ended by itself
 
-	// position is up to where the store has applied the source. known: it has been read. Only the loop uses both.
+	// position is the last position up to which commands are known to be applied. known: it has been read from the store. Only the
+	// goroutine of the loop reads and writes the two.
 	position store.Position
 	known    bool
 	// truncated is set if the partition may have been truncated before the process started.
@@ -214,7 +215,7 @@ func (t *session) retryUntilDone(what string, try func(ctx context.Context) erro
 	pause := backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(firstRetry), backoff.WithMaxInterval(lastRetry),
 		backoff.WithMultiplier(2), backoff.WithMaxElapsedTime(0),
-		backoff.WithRandomizationFactor(0), // one partition has one owner, so no other process retries at the same time
+		backoff.WithRandomizationFactor(0), // no other process retries the commands of this partition
 	)
 	operation := fmt.Sprintf("apply commands of %s (%s)", t.shown, what)
 	for {

@@ -41,7 +41,7 @@ type shardSweep struct {
 }
 
 // SweepBy returns the time at which the next sweep must begin even if the pause has not ended. It is the earlier of two times:
-//   - the removal of a handover barrier: it has passed, so the next sweep begins at once;
+//   - the time at which a handover barrier was removed. It is not in the future, so the next sweep is due now;
 //   - AckWait after the ack floor has entered a new topic epoch.
 //
 // It is Never if there is neither. SweepStart resets each of the two that has passed.
