@@ -311,9 +311,10 @@ func TestScheduleCommandsAskTheAPI(t *testing.T) {
 			asks: []string{`delete-matching {"limit":500,"namespace":"default","nextFrom":"2030-02-01T00:00:00.000Z"}`},
 		},
 		"count by filter of the next occurrence": {
-			args:  "delete --matching --next-before 2030-02-01T00:00:00Z --dry-run",
-			asks:  []string{`list {"limit":1000,"namespace":"default","nextBefore":"2030-02-01T00:00:00.000Z"}`},
-			shows: []string{"in namespace default, with the next occurrence before 2030-02-01T00:00:00Z would be deleted\n"},
+			args:    "delete --matching --next-before 2030-02-01T00:00:00Z --dry-run",
+			asks:    []string{`list {"limit":1000,"namespace":"default","nextBefore":"2030-02-01T00:00:00.000Z"}`},
+			answers: map[string]string{"list": `{"schedules":[` + aSchedule + `]}`},
+			shows:   []string{"1 schedule in namespace default, with the next occurrence before 2030-02-01T00:00:00Z would be deleted\n"},
 		},
 		"filter of a time that is none": {
 			args: "delete --matching --next-before soon --yes", fails: true, showsInError: "--next-before",

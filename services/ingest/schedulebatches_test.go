@@ -61,7 +61,7 @@ func TestI22_ABatchOfSchedulesAnswersEachItemInItsOrder(t *testing.T) {
 	}
 	r.wantItems(t, []item{
 		{status: 200},
-		{400, "schedules[1].specs[1].cron", `schedules[1].specs[1].cron: "61 * * * *" is not accepted: want a minute from 0 to 59, not "61"`},
+		{400, "schedules[1].specs[1].cron", `schedules[1].specs[1].cron: "61 * * * *" is not accepted: want 5 fields (minute, hour, day, month, weekday), 6 with seconds first, or @hourly, @daily, @weekly, @monthly, @yearly (end of range (61) above maximum (59): "61")`},
 		{409, "", `schedule "there" exists in namespace "default", and onConflict is fail`},
 		{status: 200},
 		{400, "schedules[4]", `schedules[4]: 7 is not accepted: want an object`},

@@ -73,6 +73,14 @@ func readSchedules(body []byte, known []string, note *string, statuses []string)
 	return m, err
 }
 
+// ScheduleStatus returns the status of the schedules that the filter selects, or "" for any.
+func (l *List) ScheduleStatus() string {
+	if l.Active {
+		return "active"
+	}
+	return string(l.Query.Status)
+}
+
 // readScheduleStatus decodes the status of schedules, which is one of statuses, as that of their rows.
 func (l *List) readScheduleStatus(v value, statuses []string) error {
 	want := strings.Join(statuses, " or ")
