@@ -318,7 +318,7 @@ func TestI22_ManySchedulesByTheCommandLine(t *testing.T) {
 		case 10:
 			fmt.Fprintf(&lines, `{"id":%q,"specs":[{"cron":"61 * * * *"}]}`+"\n", id)
 		case 100:
-			fmt.Fprintf(&lines, `{"id":%q,"specs":[{"every":"1h"}],"timezone":"UTC"}`+"\n", id)
+			fmt.Fprintf(&lines, `{"id":%q,"specs":[{"every":"1h"}],"zone":"UTC"}`+"\n", id)
 		case 200:
 			fmt.Fprintf(&lines, `{"id":%q,"specs":[{"every":"1h"}],"timer":{"callbackUrl":"ftp://x"}}`+"\n", id)
 		default:
@@ -332,7 +332,7 @@ func TestI22_ManySchedulesByTheCommandLine(t *testing.T) {
 	}
 	got := w.feed(t, "", "schedule", "batch-create", file, "-n", ns, "--batch-size", "100")
 	got.expect(t, 1, "247 schedules created, 3 failed",
-		`line 11: specs[0].cron: "61 * * * *" is not accepted`, `line 101: not accepted: json: unknown field "timezone"`,
+		`line 11: specs[0].cron: "61 * * * *" is not accepted`, `line 101: not accepted: json: unknown field "zone"`,
 		`line 201: timer.callbackUrl: "ftp://x" is not accepted`, "3 of 250 lines failed")
 	got = w.feed(t, lines.String(), "schedule", "batch-create", "-n", ns, "--on-conflict", "fail", "--from-line", "250", "--json")
 	got.expect(t, 1, `{"line":250,"scheduleId":"s249","error":"SCHEDULE_EXISTS"`)

@@ -143,6 +143,7 @@ func TestI22_SchedulesByNextInstant(t *testing.T) {
 	const second = `"nextFrom":"2030-06-02T00:00:00Z","nextBefore":"2030-06-04T00:00:00Z"`
 	for filter, want := range map[string][]string{
 		`"nextBefore":"2030-06-02T00:00:00Z"`:                     {"a"},
+		`"nextBefore":"2030-06-02T00:00:01Z"`:                     {"a", "b"},
 		`"nextFrom":"2030-06-04T00:00:00Z"`:                       {"d"},
 		`"nextFrom":"2030-06-04T00:00:00.001Z","nextBefore":null`: nil,
 		second:                        {"b", "c", "parked", "paused"},
