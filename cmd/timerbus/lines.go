@@ -180,8 +180,8 @@ func refusedBy(number int, place string, e *client.Error) failure {
 	return f
 }
 
-// parseStrictly parses one JSON object, which its error about other text compares with an example. Unknown fields are errors: a misspelt field would otherwise silently get its
-// default.
+// parseStrictly parses one JSON object. Unknown fields are errors: a misspelt field would otherwise silently get its
+// default. The error for a text that is no object contains an example.
 func parseStrictly(text []byte, into any, example string) error {
 	if text[0] != '{' {
 		return fmt.Errorf("%q is not accepted: want a JSON object, such as %s", short(string(text), 60), example)

@@ -177,7 +177,8 @@ func (s *scheduleCommands) list() *cobra.Command {
 	}
 	c.Flags().StringVar(&status, "status", "", "active, paused or parked (default: all three)")
 	completeWith(c, "status", "active", "paused", "parked")
-	c.Flags().StringVar(&nextFrom, "next-from", "", "only those whose next occurrence is at this time or later, such as 2030-01-31T09:00:00Z")
+	c.Flags().StringVar(&nextFrom, "next-from", "",
+		"only those whose next occurrence is at this time or later, such as 2030-01-31T09:00:00Z")
 	c.Flags().StringVar(&nextBefore, "next-before", "", "only those whose next occurrence is before this time")
 	c.Flags().IntVar(&limit, "limit", 100, "schedules on a page, 1 to 1000")
 	c.Flags().StringVar(&cursor, "cursor", "", "continue where an earlier page ended")

@@ -29,7 +29,8 @@ With --json each refused line is printed as an object with the line and its sche
   seq 1000 | sed 's/.*/{"id":"s&","specs":[{"every":"1h"}]}/' | timerbus schedule batch-create -n billing`,
 		Args: atMostAFile,
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.withInput(&s.remote, args, &flags, "schedules, one JSON object per line", func(service *client.Client, in io.Reader) error {
+			const what = "schedules, one JSON object per line"
+			return s.withInput(&s.remote, args, &flags, what, func(service *client.Client, in io.Reader) error {
 				run := batchRun[client.CreateScheduleRequest, client.ScheduleBatchResult]{
 					program: s.program, flags: flags, json: s.json, of: batchOfSchedules(), verb: "created",
 					send: service.BatchCreateSchedules, result: scheduleResult,

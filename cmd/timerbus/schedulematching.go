@@ -20,7 +20,8 @@ func (s *scheduleCommands) pauseMatching(c *cobra.Command, filter *filterFlags, 
 	}
 	work.walk = func(ctx context.Context, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
 		return api.PauseAllMatchingSchedules(ctx, client.PauseMatchingSchedulesRequest{
-			Namespace: filter.namespace, Status: client.ScheduleStatus(filter.status), NextFrom: filter.from, NextBefore: filter.before, Note: note,
+			Namespace: filter.namespace, Status: client.ScheduleStatus(filter.status), Note: note,
+			NextFrom: filter.from, NextBefore: filter.before,
 			Limit: filter.pageSize, Cursor: filter.cursor,
 		}, progress)
 	}
