@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -300,4 +301,81 @@ func TestCompletionScripts(t *testing.T) {
 	if output, err := check.CombinedOutput(); err != nil {
 		t.Errorf("bash does not read its script: %v\n%s", err, output)
 	}
+}
+
+// TestI22_ManySchedulesByTheCommandLine creates 250 schedules from a file with 3 bad lines, selects some by their next instant, and
+// deletes all in a batch.
+func TestI22_ManySchedulesByTheCommandLine(t *testing.T) {
+	t.Parallel()
+	w := onShared(t)
+	ns := w.namespace
+	first := time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
+	const all = 250
+	var lines, ids strings.Builder
+	for i := range all {
+		id, at := fmt.Sprint("s", i), first.AddDate(0, 0, i).Format(time.RFC3339)
+		switch i {
+		case 10:
+			fmt.Fprintf(&lines, `{"id":%q,"specs":[{"cron":"61 * * * *"}]}`+"\n", id)
+		case 100:
+			fmt.Fprintf(&lines, `{"id":%q,"specs":[{"every":"1h"}],"zone":"UTC"}`+"\n", id)
+		case 200:
+			fmt.Fprintf(&lines, `{"id":%q,"specs":[{"every":"1h"}],"timer":{"callbackUrl":"ftp://x"}}`+"\n", id)
+		default:
+			fmt.Fprintf(&lines, `{"id":%q,"specs":[{"every":"24h","anchor":%q}],"start":%q,"timer":{"payload":{"n":%d}}}`+"\n", id, at, at, i)
+			fmt.Fprintln(&ids, id)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "schedules.jsonl")
+	if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := w.feed(t, "", "schedule", "batch-create", file, "-n", ns, "--batch-size", "100")
+	got.expect(t, 1, "247 schedules created, 3 failed",
+		`line 11: specs[0].cron: "61 * * * *" is not accepted`, `line 101: not accepted: json: unknown field "zone"`,
+		`line 201: timer.callbackUrl: "ftp://x" is not accepted`, "3 of 250 lines failed")
+	got = w.feed(t, lines.String(), "schedule", "batch-create", "-n", ns, "--on-conflict", "fail", "--from-line", "250", "--json")
+	got.expect(t, 1, `{"line":250,"scheduleId":"s249","error":"SCHEDULE_EXISTS"`)
+
+	week := client.ListSchedulesRequest{
+		Namespace: ns, NextFrom: client.At(first.AddDate(0, 0, 7)), NextBefore: client.At(first.AddDate(0, 0, 14)), Limit: 10,
+	}
+	if found := w.schedules(t, week); !slices.Equal(found, []string{"s11", "s12", "s13", "s7", "s8", "s9"}) { // s10 is a bad line
+		t.Errorf("schedules of a week: %q", found)
+	}
+	byFilter := func(verb string, args ...string) []string {
+		return append([]string{
+			"schedule", verb, "-n", ns, "--matching", "--next-from", week.NextFrom.String(), "--next-before", week.NextBefore.String(),
+		}, args...)
+	}
+	got = w.feed(t, "", byFilter("pause", "--yes", "--page-size", "50")...)
+	got.expect(t, 0, "6 schedules paused\n")
+	paused := client.ListSchedulesRequest{Namespace: ns, Status: "paused", NextFrom: week.NextFrom}
+	if found := w.schedules(t, paused); len(found) != 6 {
+		t.Errorf("paused: %q", found)
+	}
+	got = w.feed(t, "", byFilter("delete", "--dry-run")...)
+	got.expect(t, 0, "6 schedules in namespace "+ns+", with the next occurrence from ")
+	got = w.feed(t, "", byFilter("resume", "--yes")...)
+	got.expect(t, 0, "6 schedules resumed\n")
+
+	ids.WriteString("none\n{\"id\":\"s1\",\"ifVersion\":1}\n") // s1 is deleted before, if the lines are in one batch
+	got = w.feed(t, ids.String(), "schedule", "batch-delete", "-n", ns, "--batch-size", "1000")
+	got.expect(t, 1, "247 schedules deleted, 2 failed", "line 248: there is no schedule \"none\"", "line 249: there is no schedule \"s1\"")
+	if found := w.schedules(t, client.ListSchedulesRequest{Namespace: ns}); len(found) != 0 {
+		t.Errorf("schedules that are left: %q", found)
+	}
+}
+
+// schedules returns the sorted ids of the schedules of all pages.
+func (w *world) schedules(t *testing.T, r client.ListSchedulesRequest) (ids []string) {
+	t.Helper()
+	for s, err := range w.api.AllSchedules(t.Context(), r) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, s.ID)
+	}
+	slices.Sort(ids)
+	return ids
 }

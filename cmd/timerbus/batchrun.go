@@ -13,13 +13,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// batchFlags are the flags of the commands that read many timers.
+// batchFlags are the flags of the commands that read many timers or schedules.
 type batchFlags struct {
 	size, inFlight, from int
 }
 
-func (f *batchFlags) add(c *cobra.Command) {
-	c.Flags().IntVar(&f.size, "batch-size", 500, "timers per request, 1 to 1000")
+func (f *batchFlags) add(c *cobra.Command, noun string) {
+	c.Flags().IntVar(&f.size, "batch-size", 500, noun+"s per request, 1 to 1000")
 	c.Flags().IntVar(&f.inFlight, "in-flight", 4, "concurrent requests, 1 to 16")
 	c.Flags().IntVar(&f.from, "from-line", 1, "skip the lines before this one")
 }
@@ -37,25 +37,42 @@ func (f *batchFlags) check() error {
 	}
 }
 
-// batchRun reads lines, sends them in concurrent batches and reports the results.
-type batchRun[T any] struct {
+// batchRun reads lines, sends them in concurrent batches and reports the results. T is an item, and R its result.
+type batchRun[T, R any] struct {
 	*program
 
-	flags batchFlags
-	json  bool
-	verb  string // past participle for the report: "created"
-	parse func([]byte) (T, error)
-	id    func(*T) string
-	send  func(context.Context, []T) ([]client.BatchResult, error)
+	flags  batchFlags
+	json   bool
+	of     batchOf
+	verb   string // past participle for the report: "created"
+	parse  func([]byte) (T, error)
+	id     func(*T) string
+	send   func(context.Context, []T) ([]R, error)
+	result func(*R) (inTime bool, err *client.Error)
 
 	line *progress
+}
+
+// batchOf is what the items of a batch are about.
+type batchOf struct {
+	noun string // "timer"
+	late string // format of the part of the report about the items that were not in time
+}
+
+func batchOfTimers() batchOf {
+	return batchOf{noun: "timer", late: " (earlier deliveries of %s may have gone out)"}
+}
+
+func batchOfSchedules() batchOf {
+	return batchOf{noun: "schedule", late: " (%s may have created an occurrence at this moment)"}
 }
 
 // batchReport is printed when the run ends.
 type batchReport struct {
 	Succeeded int `json:"succeeded"`
 	Failed    int `json:"failed"`
-	// Late counts the succeeded timers whose earlier delivery may have gone out.
+	// Late counts the succeeded timers whose earlier delivery may have gone out, or the schedules that may have created an
+	// occurrence.
 	Late int `json:"late"`
 	// LastLine is the largest line number up to which every line was answered.
 	LastLine  int     `json:"lastLine"`
@@ -63,14 +80,14 @@ type batchReport struct {
 	PerSecond float64 `json:"perSecond"`
 }
 
-type answered[T any] struct {
+type answered[T, R any] struct {
 	chunk[T]
 
-	results []client.BatchResult
+	results []R
 	err     error
 }
 
-func (b *batchRun[T]) run(ctx context.Context, in io.Reader) error {
+func (b *batchRun[T, R]) run(ctx context.Context, in io.Reader) error {
 	b.line = b.progress(b.json)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -81,7 +98,7 @@ func (b *batchRun[T]) run(ctx context.Context, in io.Reader) error {
 		unreadable <- readLines(ctx, in, b.flags.from, lines)
 		close(lines)
 	}()
-	answers := make(chan answered[T])
+	answers := make(chan answered[T, R])
 	var working sync.WaitGroup
 	working.Go(func() { gather(ctx, lines, b.flags.size, b.parse, chunks) })
 	for range b.flags.inFlight {
@@ -105,9 +122,9 @@ func (b *batchRun[T]) run(ctx context.Context, in io.Reader) error {
 
 // work sends chunks until the channel is closed. It cancels a request in flight when ctx ends; the lines of that
 // request do not count as answered.
-func (b *batchRun[T]) work(ctx context.Context, chunks <-chan chunk[T], answers chan<- answered[T]) {
+func (b *batchRun[T, R]) work(ctx context.Context, chunks <-chan chunk[T], answers chan<- answered[T, R]) {
 	for c := range chunks {
-		a := answered[T]{chunk: c}
+		a := answered[T, R]{chunk: c}
 		if len(c.items) > 0 {
 			a.results, a.err = b.send(ctx, c.items)
 		}
@@ -117,7 +134,7 @@ func (b *batchRun[T]) work(ctx context.Context, chunks <-chan chunk[T], answers 
 
 // collect counts the answers and prints the failures. When the first request fails as a whole, collect cancels the reading
 // of further lines and the requests in flight, and waits for their answers.
-func (b *batchRun[T]) collect(answers <-chan answered[T], stop context.CancelCauseFunc) (batchReport, error) {
+func (b *batchRun[T, R]) collect(answers <-chan answered[T, R], stop context.CancelCauseFunc) (batchReport, error) {
 	report := batchReport{LastLine: b.flags.from - 1}
 	var failed error
 	early := map[int]int{} // last line by sequence, of chunks that were answered before an earlier chunk
@@ -138,7 +155,7 @@ func (b *batchRun[T]) collect(answers <-chan answered[T], stop context.CancelCau
 			next++
 		}
 		b.line.show(time.Now(), func() string {
-			return fmt.Sprintf("%s, %s failed, %s, line %s", counted(report.Succeeded, "timer")+" "+b.verb, thousands(report.Failed),
+			return fmt.Sprintf("%s, %s failed, %s, line %s", counted(report.Succeeded, b.of.noun)+" "+b.verb, thousands(report.Failed),
 				b.line.rate(report.Succeeded+report.Failed, time.Now()), thousands(report.LastLine))
 		})
 	}
@@ -148,26 +165,26 @@ func (b *batchRun[T]) collect(answers <-chan answered[T], stop context.CancelCau
 	return report, failed
 }
 
-func (b *batchRun[T]) count(report *batchReport, a *answered[T]) {
+func (b *batchRun[T, R]) count(report *batchReport, a *answered[T, R]) {
 	for i := range a.refused {
 		b.failed(report, &a.refused[i])
 	}
 	for i := range a.results {
-		r := &a.results[i]
-		if r.Err != nil {
-			f := refusedBy(a.numbers[i], i, r.Err)
-			f.TimerID = b.id(&a.items[i])
+		inTime, err := b.result(&a.results[i])
+		if err != nil {
+			f := refusedBy(a.numbers[i], fmt.Sprintf("%ss[%d]", b.of.noun, i), err)
+			f.name(b.of.noun, b.id(&a.items[i]))
 			b.failed(report, &f)
 			continue
 		}
 		report.Succeeded++
-		if !r.InTime {
+		if !inTime {
 			report.Late++
 		}
 	}
 }
 
-func (b *batchRun[T]) failed(report *batchReport, f *failure) {
+func (b *batchRun[T, R]) failed(report *batchReport, f *failure) {
 	report.Failed++
 	b.line.clear()
 	if b.json {
@@ -180,7 +197,7 @@ func (b *batchRun[T]) failed(report *batchReport, f *failure) {
 }
 
 // printReport prints the report. If lines are left, the error has a hint with the line to continue from.
-func (b *batchRun[T]) printReport(report *batchReport, err error) error {
+func (b *batchRun[T, R]) printReport(report *batchReport, err error) error {
 	if b.json {
 		if e := printLine(b.stdout, report); e != nil {
 			return errors.Join(err, e)
@@ -188,9 +205,9 @@ func (b *batchRun[T]) printReport(report *batchReport, err error) error {
 	} else {
 		late := ""
 		if report.Late > 0 {
-			late = fmt.Sprintf(" (earlier deliveries of %s may have gone out)", thousands(report.Late))
+			late = fmt.Sprintf(b.of.late, thousands(report.Late))
 		}
-		fmt.Fprintf(b.stdout, "%s %s%s, %s failed, in %.1f s (%s/s)\n", counted(report.Succeeded, "timer"), b.verb, late,
+		fmt.Fprintf(b.stdout, "%s %s%s, %s failed, in %.1f s (%s/s)\n", counted(report.Succeeded, b.of.noun), b.verb, late,
 			thousands(report.Failed), report.Seconds, thousands(int(report.PerSecond)))
 	}
 	switch {

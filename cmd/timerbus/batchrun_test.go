@@ -14,10 +14,12 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// batchAPI answers batches. It refuses timers named bad, reports timers named late as late, and answers a batch that
-// contains a timer named stop with 500.
+// batchAPI answers batches of timers and schedules. It refuses those named bad, reports those named late as late, and answers a batch
+// that contains one named stop with 500.
 type batchAPI struct {
 	mu      sync.Mutex
 	took    map[string]map[string]any
@@ -26,7 +28,7 @@ type batchAPI struct {
 }
 
 func (b *batchAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var request struct{ Timers []map[string]any }
+	var request map[string][]map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
 		w.WriteHeader(http.StatusBadRequest)
 		return
@@ -38,8 +40,9 @@ func (b *batchAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case b.arrival <- struct{}{}:
 	default:
 	}
-	results := make([]string, len(request.Timers))
-	for i, timer := range request.Timers {
+	noun := strings.Split(r.URL.Path, "/")[3] // after /api/v1/
+	results := make([]string, len(request[noun]))
+	for i, timer := range request[noun] {
 		id, _ := timer["id"].(string)
 		if id == "" {
 			id, _ = timer["timerId"].(string)
@@ -51,7 +54,8 @@ func (b *batchAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, `{"error":"INTERNAL_ERROR","message":"it broke"}`)
 			return
 		case "bad":
-			results[i] = fmt.Sprintf(`{"status":400,"error":{"error":"INVALID_INPUT","message":"timers[%d].id: not this one","details":{"field":"timers[%d].id"}}}`, i, i)
+			results[i] = fmt.Sprintf(`{"status":400,"error":{"error":"INVALID_INPUT","message":"%[1]s[%[2]d].id: not this one","details":{"field":"%[1]s[%[2]d].id"}}}`,
+				noun, i)
 		case "late":
 			results[i] = `{"status":202}`
 		default:
@@ -143,6 +147,52 @@ func TestBatchDeleteReadsIDsAndObjects(t *testing.T) {
 	}
 }
 
+func TestBatchesOfSchedules(t *testing.T) {
+	b := batchService(t)
+	in := `{"id":"s1","specs":[{"cron":"0 8 * * *"}],"timer":{"payload":{"a":[1]}}}
+{"id":"bad","specs":[{"every":"1h"}]}
+{"id":"late","specs":[{"every":"1h"}],"namespace":"other","onConflict":"fail"}
+{"id":"x","specs":[{"evry":"1h"}]}
+s7
+`
+	got := commandWith(t, in, "schedule", "batch-create", "-n", "billing", "--on-conflict", "keep")
+	if got.code != exitFailure || !strings.Contains(got.stdout, "2 schedules created (1 may have created an occurrence at this moment), 3 failed, in ") {
+		t.Errorf("exit code %d: %s", got.code, got.stdout)
+	}
+	for _, want := range []string{
+		"line 2: id: not this one (INVALID_INPUT)\n", `line 4: not accepted: json: unknown field "evry" (INVALID_INPUT)`,
+		`line 5: "s7" is not accepted: want a JSON object, such as {"id":"poll","specs":[{"every":"15m"}]} (INVALID_INPUT)`,
+		"timerbus: 3 of 5 lines failed\n",
+	} {
+		if !strings.Contains(got.stderr, want) {
+			t.Errorf("error output %q does not say %q", got.stderr, want)
+		}
+	}
+	if one := b.took["s1"]; one["namespace"] != "billing" || one["onConflict"] != "keep" || fmt.Sprint(one["timer"]) != "map[payload:map[a:[1]]]" {
+		t.Errorf("sent %v", one)
+	}
+	if own := b.took["late"]; own["namespace"] != "other" || own["onConflict"] != "fail" {
+		t.Errorf("sent %v", own)
+	}
+	got = commandWith(t, in, "schedule", "batch-create", "--json")
+	if !strings.Contains(got.stdout, `{"line":2,"scheduleId":"bad","field":"id","error":"INVALID_INPUT","message":"id: not this one"}`) {
+		t.Errorf("as JSON:\n%s", got.stdout)
+	}
+
+	got = commandWith(t, "s1\n{\"id\":\"s2\",\"namespace\":\"other\",\"ifVersion\":7,\"pending\":\"delete\"}\n", "schedule", "batch-delete", "-n", "billing")
+	if got.code != exitOK || !strings.HasPrefix(got.stdout, "2 schedules deleted, 0 failed") {
+		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if one, two := b.took["s1"], b.took["s2"]; one["namespace"] != "billing" || two["namespace"] != "other" || two["ifVersion"] != 7.0 || two["pending"] != "delete" {
+		t.Errorf("sent %v and %v", one, two)
+	}
+	for _, args := range []string{"batch-create a b", "batch-delete --batch-size 0", "batch-create /none/such"} {
+		if got := command(t, append([]string{"schedule"}, strings.Fields(args)...)...); got.code != exitUsage {
+			t.Errorf("schedule %s: exit code %d: %s", args, got.code, got.stderr)
+		}
+	}
+}
+
 // If the service fails, the command reports the line up to which all lines were answered, and a later call can send the
 // rest.
 func TestBatchesGoOnWhereTheyStopped(t *testing.T) {
@@ -172,13 +222,13 @@ func TestBatchesGoOnWhereTheyStopped(t *testing.T) {
 
 // LastLine does not include chunks that were answered after an unanswered one.
 func TestTheLastLineIsThatOfAnUnbrokenPrefix(t *testing.T) {
-	run := batchRun[string]{program: &program{stdout: io.Discard, stderr: io.Discard}, flags: batchFlags{from: 1}, verb: "created"}
+	run := batchRun[string, client.BatchResult]{program: &program{stdout: io.Discard, stderr: io.Discard}, flags: batchFlags{from: 1}, verb: "created"}
 	run.line = newProgress(io.Discard, time.Now())
-	answers := make(chan answered[string], 5)
+	answers := make(chan answered[string, client.BatchResult], 5)
 	for _, sequence := range []int{2, 0, 4, 3} { // sequence 1 failed
-		answers <- answered[string]{chunk: chunk[string]{sequence: sequence, last: (sequence + 1) * 10}}
+		answers <- answered[string, client.BatchResult]{chunk: chunk[string]{sequence: sequence, last: (sequence + 1) * 10}}
 	}
-	answers <- answered[string]{chunk: chunk[string]{sequence: 1, last: 20}, err: io.ErrUnexpectedEOF}
+	answers <- answered[string, client.BatchResult]{chunk: chunk[string]{sequence: 1, last: 20}, err: io.ErrUnexpectedEOF}
 	close(answers)
 	report, err := run.collect(answers, func(error) {})
 	if err == nil || report.LastLine != 10 {

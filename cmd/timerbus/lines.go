@@ -139,11 +139,12 @@ func gatherOne[T any](ctx context.Context, lines <-chan line, size int, parse fu
 // failure is one line that was refused by this program or by the service.
 type failure struct {
 	Line int `json:"line"`
-	// TimerID is empty if the line could not be parsed.
-	TimerID string      `json:"timerId,omitempty"`
-	Field   string      `json:"field,omitempty"`
-	Code    client.Code `json:"error"`
-	Message string      `json:"message"`
+	// TimerID or ScheduleID is set unless the line could not be parsed.
+	TimerID    string      `json:"timerId,omitempty"`
+	ScheduleID string      `json:"scheduleId,omitempty"`
+	Field      string      `json:"field,omitempty"`
+	Code       client.Code `json:"error"`
+	Message    string      `json:"message"`
 }
 
 func (f *failure) String() string {
@@ -159,10 +160,18 @@ func failureOf(number int, err error) failure {
 	return f
 }
 
-// refusedBy converts the service's error about the index-th item of a batch. It removes the item's index in the batch
-// from field names and messages, because the index means nothing to the user.
-func refusedBy(number, index int, e *client.Error) failure {
-	place := fmt.Sprintf("timers[%d]", index)
+// name sets the id of the timer or schedule.
+func (f *failure) name(noun, id string) {
+	if noun == "schedule" {
+		f.ScheduleID = id
+	} else {
+		f.TimerID = id
+	}
+}
+
+// refusedBy converts the service's error about an item of a batch. It removes the place of the item in the batch, such as timers[7],
+// from field names and messages, because it means nothing to the user.
+func refusedBy(number int, place string, e *client.Error) failure {
 	bare := func(s string) string { return strings.TrimLeft(strings.TrimPrefix(s, place), ".: ") }
 	f := failure{Line: number, Code: e.Code, Message: bare(e.Message)}
 	if field, ok := e.Details["field"].(string); ok {
@@ -172,10 +181,10 @@ func refusedBy(number, index int, e *client.Error) failure {
 }
 
 // parseStrictly parses one JSON object. Unknown fields are errors: a misspelt field would otherwise silently get its
-// default.
-func parseStrictly(text []byte, into any) error {
+// default. The error for a text that is no object contains an example.
+func parseStrictly(text []byte, into any, example string) error {
 	if text[0] != '{' {
-		return fmt.Errorf(`%q is not accepted: want a JSON object, such as {"id":"order-17","executeIn":"15m"}`, short(string(text), 60))
+		return fmt.Errorf("%q is not accepted: want a JSON object, such as %s", short(string(text), 60), example)
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()

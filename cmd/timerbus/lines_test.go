@@ -98,7 +98,7 @@ func TestASlowInputIsSentAllTheSame(t *testing.T) {
 func TestLinesAreReadStrictly(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"id":"a","executeIn":"1s"}`: "",
-		`"a"`:                         "want a JSON object",
+		`"a"`:                         `want a JSON object, such as {"id":"order-17"}`,
 		`{"id":"a"`:                   "does not end on its line",
 		`{"id":"a"} {}`:               "more than one JSON object",
 		`{"id":"a","callbackURI":""}`: `unknown field "callbackURI"`,
@@ -106,7 +106,7 @@ func TestLinesAreReadStrictly(t *testing.T) {
 		`{"executeAt":"tomorrow"}`:    "tomorrow",
 	} {
 		var r client.CreateTimerRequest
-		err := parseStrictly([]byte(text), &r)
+		err := parseStrictly([]byte(text), &r, `{"id":"order-17"}`)
 		if err == nil {
 			if want != "" {
 				t.Errorf("%s is accepted", text)
@@ -128,21 +128,21 @@ func FuzzParseStrictly(f *testing.F) {
 			return // parseStrictly is never called with an empty line
 		}
 		var r client.CreateTimerRequest
-		if parseStrictly(text, &r) == nil && text[0] != '{' {
+		if parseStrictly(text, &r, "") == nil && text[0] != '{' {
 			t.Errorf("%q is accepted", text)
 		}
 	})
 }
 
 func TestRefusedByNamesTheField(t *testing.T) {
-	f := refusedBy(40, 7, &client.Error{
+	f := refusedBy(40, "timers[7]", &client.Error{
 		Code: client.CodeInvalidInput, Message: `timers[7].callbackUrl: "x" is not accepted`,
 		Details: map[string]any{"field": "timers[7].callbackUrl"},
 	})
 	if f != (failure{Line: 40, Field: "callbackUrl", Code: client.CodeInvalidInput, Message: `callbackUrl: "x" is not accepted`}) {
 		t.Errorf("%+v", f)
 	}
-	f = refusedBy(40, 7, &client.Error{Code: client.CodeTimerNotFound, Message: "there is none\x1b[2J"})
+	f = refusedBy(40, "timers[7]", &client.Error{Code: client.CodeTimerNotFound, Message: "there is none\x1b[2J"})
 	if got := f.String(); got != "line 40: there is none·[2J (TIMER_NOT_FOUND)" {
 		t.Errorf("%q", got)
 	}

@@ -25,7 +25,8 @@ type scheduleCommands struct {
 func (p *program) scheduleCommand() *cobra.Command {
 	s := &scheduleCommands{program: p}
 	c := group("schedule", "Create, show, change and delete schedules, which create timers",
-		s.create(), s.get(), s.update(), s.delete(), s.list(), s.pause(), s.resume(), s.trigger(), s.backfill(), s.preview(), s.history())
+		s.create(), s.get(), s.update(), s.delete(), s.list(), s.pause(), s.resume(), s.trigger(), s.backfill(), s.preview(), s.history(),
+		s.batchCreate(), s.batchDelete())
 	s.remote.flags(c)
 	c.PersistentFlags().StringVarP(&s.namespace, "namespace", "n", "default", "namespace")
 	s.completeNamespaces(c)
@@ -151,23 +152,34 @@ func describeTemplate(t *client.CreateTimerRequest) [][]string {
 }
 
 func (s *scheduleCommands) list() *cobra.Command {
-	var status, cursor string
+	var status, nextFrom, nextBefore, cursor string
 	var limit int
 	var all bool
 	c := &cobra.Command{
 		Use: "list", Short: "List a namespace's schedules", Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			request := client.ListSchedulesRequest{
+				Namespace: s.namespace, Status: client.ScheduleStatus(status), Limit: limit, Cursor: cursor,
+			}
+			var err error
+			if request.NextFrom, err = instant("--next-from", nextFrom); err != nil {
+				return err
+			}
+			if request.NextBefore, err = instant("--next-before", nextBefore); err != nil {
+				return err
+			}
 			api, err := s.client()
 			if err != nil {
 				return err
 			}
-			return s.printList(c.Context(), api, client.ListSchedulesRequest{
-				Namespace: s.namespace, Status: client.ScheduleStatus(status), Limit: limit, Cursor: cursor,
-			}, all)
+			return s.printList(c.Context(), api, request, all)
 		},
 	}
 	c.Flags().StringVar(&status, "status", "", "active, paused or parked (default: all three)")
 	completeWith(c, "status", "active", "paused", "parked")
+	c.Flags().StringVar(&nextFrom, "next-from", "",
+		"only those whose next occurrence is at this time or later, such as 2030-01-31T09:00:00Z")
+	c.Flags().StringVar(&nextBefore, "next-before", "", "only those whose next occurrence is before this time")
 	c.Flags().IntVar(&limit, "limit", 100, "schedules on a page, 1 to 1000")
 	c.Flags().StringVar(&cursor, "cursor", "", "continue where an earlier page ended")
 	c.Flags().BoolVar(&all, "all", false, "all pages")
@@ -216,7 +228,7 @@ func (s *scheduleCommands) delete() *cobra.Command {
 	var ifVersion int
 	filter := filterFlags{schedules: true}
 	c := &cobra.Command{
-		Use: "delete (ID | --matching --status STATUS)", Short: "Delete a schedule, or all that a filter selects",
+		Use: "delete (ID | --matching)", Short: "Delete a schedule, or all that a filter selects",
 		Long: `Delete a schedule: it creates no occurrence any more. The occurrences that it has created stay. With --pending delete,
 those of its last 16 occurrences that are not finished are deleted, too. With --matching, delete all schedules that a
 filter selects, page by page; their occurrences stay.`,

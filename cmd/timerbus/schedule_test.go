@@ -258,8 +258,8 @@ func TestScheduleCommandsAskTheAPI(t *testing.T) {
 			shows: []string{`"inTime": true`},
 		},
 		"list": {
-			args: "list -n shop --status active --limit 2 --cursor abc",
-			asks: []string{`list {"cursor":"abc","limit":2,"namespace":"shop","status":"active"}`},
+			args: "list -n shop --status active --next-from 2030-01-01T00:00:00Z --next-before 2030-02-01T01:00:00+01:00 --limit 2 --cursor abc",
+			asks: []string{`list {"cursor":"abc","limit":2,"namespace":"shop","nextBefore":"2030-02-01T00:00:00.000Z","nextFrom":"2030-01-01T00:00:00.000Z","status":"active"}`},
 			shows: []string{
 				"ID     STATUS  NEXT", "daily  active  2020-01-01T07:00:00.000Z (",
 				"7 of 10  cron 0 8 * * *; every 15m from 2019-01-01T00:00:00.000Z; da…  Europe/Berlin\n",
@@ -298,8 +298,35 @@ func TestScheduleCommandsAskTheAPI(t *testing.T) {
 			answers: map[string]string{"list": `{"schedules":[` + aSchedule + `]}`},
 			shows:   []string{"1 schedule in namespace default would be paused\n"},
 		},
+		"pause by filter of the next occurrence": {
+			args: "pause -n shop --matching --next-from 2030-01-01T00:00:00Z --next-before 2030-02-01T00:00:00Z --yes", answers: map[string]string{"pause-matching": aMatchingPage},
+			asks: []string{`pause-matching {"limit":500,"namespace":"shop","nextBefore":"2030-02-01T00:00:00.000Z","nextFrom":"2030-01-01T00:00:00.000Z"}`},
+		},
+		"resume by filter of the next occurrence": {
+			args: "resume --matching --next-before 2030-02-01T00:00:00Z --yes", answers: map[string]string{"resume-matching": aMatchingPage},
+			asks: []string{`resume-matching {"limit":500,"namespace":"default","nextBefore":"2030-02-01T00:00:00.000Z","status":"paused"}`},
+		},
+		"delete by filter of the next occurrence": {
+			args: "delete --matching --next-from 2030-02-01T00:00:00Z --yes", answers: map[string]string{"delete-matching": aMatchingPage},
+			asks: []string{`delete-matching {"limit":500,"namespace":"default","nextFrom":"2030-02-01T00:00:00.000Z"}`},
+		},
+		"count by filter of the next occurrence": {
+			args:    "delete --matching --next-before 2030-02-01T00:00:00Z --dry-run",
+			asks:    []string{`list {"limit":1000,"namespace":"default","nextBefore":"2030-02-01T00:00:00.000Z"}`},
+			answers: map[string]string{"list": `{"schedules":[` + aSchedule + `]}`},
+			shows:   []string{"1 schedule in namespace default, with the next occurrence before 2030-02-01T00:00:00Z would be deleted\n"},
+		},
+		"filter of a time that is none": {
+			args: "delete --matching --next-before soon --yes", fails: true, showsInError: "--next-before",
+		},
+		"list by a time that is none": {
+			args: "list --next-from soon", fails: true, showsInError: "--next-from",
+		},
+		"filter of the next occurrence without --matching": {
+			args: "delete daily --next-before 2030-02-01T00:00:00Z", fails: true, showsInError: "--next-before selects many schedules and requires --matching",
+		},
 		"delete by filter without a status": {
-			args: "delete --matching --yes", fails: true, showsInError: "delete by filter needs --status",
+			args: "delete --matching --yes", fails: true, showsInError: "delete by filter needs --status, --next-from or --next-before",
 		},
 		"a filter without --matching": {
 			args: "pause daily --status active", fails: true, showsInError: "--status selects many schedules and requires --matching",

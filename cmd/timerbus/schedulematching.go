@@ -21,6 +21,7 @@ func (s *scheduleCommands) pauseMatching(c *cobra.Command, filter *filterFlags, 
 	work.walk = func(ctx context.Context, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
 		return api.PauseAllMatchingSchedules(ctx, client.PauseMatchingSchedulesRequest{
 			Namespace: filter.namespace, Status: client.ScheduleStatus(filter.status), Note: note,
+			NextFrom: filter.from, NextBefore: filter.before,
 			Limit: filter.pageSize, Cursor: filter.cursor,
 		}, progress)
 	}
@@ -39,7 +40,8 @@ func (s *scheduleCommands) resumeMatching(c *cobra.Command, filter *filterFlags)
 	}
 	work.walk = func(ctx context.Context, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
 		return api.ResumeAllMatchingSchedules(ctx, client.ResumeMatchingSchedulesRequest{
-			Namespace: filter.namespace, Status: client.ScheduleStatus(filter.status), Limit: filter.pageSize, Cursor: filter.cursor,
+			Namespace: filter.namespace, Status: client.ScheduleStatus(filter.status), NextFrom: filter.from, NextBefore: filter.before,
+			Limit: filter.pageSize, Cursor: filter.cursor,
 		}, progress)
 	}
 	return work.run(c.Context(), api)
@@ -53,7 +55,8 @@ func (s *scheduleCommands) deleteMatching(c *cobra.Command, filter *filterFlags)
 	work := change{program: s.program, filter: filter, json: s.json, verb: "delete", done: "deleted"}
 	work.walk = func(ctx context.Context, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
 		return api.DeleteAllMatchingSchedules(ctx, client.DeleteMatchingSchedulesRequest{
-			Namespace: filter.namespace, Status: client.ScheduleStatus(filter.status), Limit: filter.pageSize, Cursor: filter.cursor,
+			Namespace: filter.namespace, Status: client.ScheduleStatus(filter.status), NextFrom: filter.from, NextBefore: filter.before,
+			Limit: filter.pageSize, Cursor: filter.cursor,
 		}, progress)
 	}
 	return work.run(c.Context(), api)

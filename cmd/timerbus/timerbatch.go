@@ -32,12 +32,13 @@ With --json each refused line is printed as an object with the line and its time
   seq 1000 | sed 's/.*/{"id":"t&","executeIn":"1h"}/' | timerbus timer batch-create -n billing`,
 		Args: atMostAFile,
 		RunE: func(c *cobra.Command, args []string) error {
-			return t.withInput(args, &flags, "timers, one JSON object per line", func(api *client.Client, in io.Reader) error {
-				run := batchRun[client.CreateTimerRequest]{
-					program: t.program, flags: flags, json: t.json, verb: "created", send: api.BatchCreateTimers,
+			return t.withInput(&t.remote, args, &flags, "timers, one JSON object per line", func(api *client.Client, in io.Reader) error {
+				run := batchRun[client.CreateTimerRequest, client.BatchResult]{
+					program: t.program, flags: flags, json: t.json, of: batchOfTimers(), verb: "created",
+					send: api.BatchCreateTimers, result: timerResult,
 					id: func(r *client.CreateTimerRequest) string { return cmp.Or(r.ID, r.TimerID) },
 					parse: func(text []byte) (r client.CreateTimerRequest, err error) {
-						err = parseStrictly(text, &r)
+						err = parseStrictly(text, &r, `{"id":"order-17","executeIn":"15m"}`)
 						r.Namespace = cmp.Or(r.Namespace, t.namespace)
 						r.OnConflict = client.OnConflict(cmp.Or(string(r.OnConflict), onConflict))
 						return r, err
@@ -47,7 +48,7 @@ With --json each refused line is printed as an object with the line and its time
 			})
 		},
 	}
-	flags.add(c)
+	flags.add(c, "timer")
 	c.Flags().StringVar(&onConflict, "on-conflict", "", "replace, keep or fail, for lines without onConflict (default replace)")
 	completeWith(c, "on-conflict", "replace", "keep", "fail")
 	return c
@@ -66,13 +67,14 @@ If a timer does not exist, its line fails; otherwise as batch-create.`,
   printf 'order-17\norder-18\n' | timerbus timer batch-delete`,
 		Args: atMostAFile,
 		RunE: func(c *cobra.Command, args []string) error {
-			return t.withInput(args, &flags, "ids, one per line", func(api *client.Client, in io.Reader) error {
-				run := batchRun[client.DeleteTimerRequest]{
-					program: t.program, flags: flags, json: t.json, verb: "deleted", send: api.BatchDeleteTimers,
+			return t.withInput(&t.remote, args, &flags, "ids, one per line", func(api *client.Client, in io.Reader) error {
+				run := batchRun[client.DeleteTimerRequest, client.BatchResult]{
+					program: t.program, flags: flags, json: t.json, of: batchOfTimers(), verb: "deleted",
+					send: api.BatchDeleteTimers, result: timerResult,
 					id: func(r *client.DeleteTimerRequest) string { return cmp.Or(r.TimerID, r.ID) },
 					parse: func(text []byte) (r client.DeleteTimerRequest, err error) {
 						if text[0] == '{' {
-							err = parseStrictly(text, &r)
+							err = parseStrictly(text, &r, "")
 						} else {
 							r.TimerID = string(text)
 						}
@@ -84,9 +86,11 @@ If a timer does not exist, its line fails; otherwise as batch-create.`,
 			})
 		},
 	}
-	flags.add(c)
+	flags.add(c, "timer")
 	return c
 }
+
+func timerResult(r *client.BatchResult) (inTime bool, err *client.Error) { return r.InTime, r.Err }
 
 func atMostAFile(c *cobra.Command, args []string) error {
 	if len(args) > 1 {
@@ -96,15 +100,17 @@ func atMostAFile(c *cobra.Command, args []string) error {
 }
 
 // withInput checks the flags of a batch command, opens its input, and runs it.
-func (t *timerCommands) withInput(args []string, flags *batchFlags, what string, run func(*client.Client, io.Reader) error) error {
+func (p *program) withInput(
+	connection *remote, args []string, flags *batchFlags, what string, run func(*client.Client, io.Reader) error,
+) error {
 	if err := flags.check(); err != nil {
 		return err
 	}
-	api, err := t.client()
+	api, err := connection.client()
 	if err != nil {
 		return err
 	}
-	in, closeInput, err := t.input(args, what)
+	in, closeInput, err := p.input(args, what)
 	if err != nil {
 		return err
 	}
@@ -113,12 +119,12 @@ func (t *timerCommands) withInput(args []string, flags *batchFlags, what string,
 }
 
 // input opens the named file, or the standard input if there is no argument or the argument is -.
-func (t *timerCommands) input(args []string, what string) (in io.Reader, closeInput func(), err error) {
+func (p *program) input(args []string, what string) (in io.Reader, closeInput func(), err error) {
 	if len(args) == 0 || args[0] == "-" {
-		if f, ok := t.stdin.(*os.File); ok && process.IsTerminal(f) {
-			fmt.Fprintf(t.stderr, "reading %s (Ctrl-D ends it)\n", what)
+		if f, ok := p.stdin.(*os.File); ok && process.IsTerminal(f) {
+			fmt.Fprintf(p.stderr, "reading %s (Ctrl-D ends it)\n", what)
 		}
-		return t.stdin, func() {}, nil
+		return p.stdin, func() {}, nil
 	}
 	f, err := os.Open(args[0])
 	if err != nil {

@@ -19,14 +19,14 @@ import (
 	"github.com/timerbus/timerbus/pkg/client"
 )
 
-// filterFlags select the timers of a command.
+// filterFlags select the timers or schedules of a command.
 type filterFlags struct {
 	namespace, status, correlationID, cursor string
-	dueFrom, dueBefore                       string
+	dueFrom, dueBefore                       string // of schedules: the next occurrence
 	pageSize                                 int
 	dryRun, yes                              bool
 	wholeNamespace                           bool // a filter without a criterion is accepted
-	schedules                                bool // the filter selects schedules, by status only
+	schedules                                bool // the filter selects schedules
 
 	// unchanged are statuses that a list without a status contains, and that the command does not change.
 	unchanged []client.Status
@@ -36,7 +36,11 @@ type filterFlags struct {
 
 func (f *filterFlags) add(c *cobra.Command, statuses ...string) {
 	c.Flags().StringVar(&f.status, "status", "", "only "+f.noun()+"s that are "+strings.Join(statuses, ", "))
-	if !f.schedules {
+	if f.schedules {
+		c.Flags().StringVar(&f.dueFrom, "next-from", "",
+			"only schedules whose next occurrence is at this time or later, such as 2030-01-31T09:00:00Z")
+		c.Flags().StringVar(&f.dueBefore, "next-before", "", "only schedules whose next occurrence is before this time")
+	} else {
 		c.Flags().StringVar(&f.correlationID, "correlation-id", "", "only timers with this correlation id")
 		c.Flags().StringVar(&f.dueFrom, "due-from", "", "only timers due from this time on, such as 2030-01-31T09:00:00Z")
 		c.Flags().StringVar(&f.dueBefore, "due-before", "", "only timers due before this time")
@@ -58,7 +62,9 @@ func (f *filterFlags) noun() string {
 
 // given returns the first flag of the filter that was given, or "".
 func (f *filterFlags) given(c *cobra.Command) string {
-	for _, flag := range []string{"status", "correlation-id", "due-from", "due-before", "dry-run", "page-size", "cursor"} {
+	for _, flag := range []string{
+		"status", "correlation-id", "due-from", "due-before", "next-from", "next-before", "dry-run", "page-size", "cursor",
+	} {
 		if c.Flags().Changed(flag) {
 			return flag
 		}
@@ -70,17 +76,21 @@ func (f *filterFlags) check(c *cobra.Command, namespace string) (err error) {
 	f.namespace = namespace
 	if !f.wholeNamespace && f.status == "" && f.correlationID == "" && f.dueFrom == "" && f.dueBefore == "" {
 		if f.schedules {
-			return usagef("%s by filter needs --status", c.Name())
+			return usagef("%s by filter needs --status, --next-from or --next-before", c.Name())
 		}
 		return usagef("%s by filter needs --status, --correlation-id, --due-from or --due-before", c.Name())
 	}
 	if f.pageSize < 1 || f.pageSize > 1000 {
 		return usagef("--page-size: %d is not accepted: want 1 to 1000", f.pageSize)
 	}
-	if f.from, err = instant("--due-from", f.dueFrom); err != nil {
+	from, before := "--due-from", "--due-before"
+	if f.schedules {
+		from, before = "--next-from", "--next-before"
+	}
+	if f.from, err = instant(from, f.dueFrom); err != nil {
 		return err
 	}
-	f.before, err = instant("--due-before", f.dueBefore)
+	f.before, err = instant(before, f.dueBefore)
 	return err
 }
 
@@ -94,8 +104,12 @@ func (f *filterFlags) String() string {
 	}
 	add("with status", f.status)
 	add("with correlation id", f.correlationID)
-	add("due from", f.dueFrom)
-	add("due before", f.dueBefore)
+	due := "due "
+	if f.schedules {
+		due = "with the next occurrence "
+	}
+	add(due+"from", f.dueFrom)
+	add(due+"before", f.dueBefore)
 	return printable(strings.Join(words, ", "))
 }
 
@@ -108,7 +122,7 @@ func (f *filterFlags) count(ctx context.Context, api *client.Client, most int, l
 	defer line.clear()
 	if f.schedules {
 		return countAll(f, line, most, api.AllSchedules(ctx, client.ListSchedulesRequest{
-			Namespace: f.namespace, Status: client.ScheduleStatus(f.status), Limit: request.Limit,
+			Namespace: f.namespace, Status: client.ScheduleStatus(f.status), NextFrom: f.from, NextBefore: f.before, Limit: request.Limit,
 		}), func(s *client.Schedule) bool { return !slices.Contains(f.unchanged, client.Status(s.Status)) })
 	}
 	changes := func(t *client.Timer) bool { return !slices.Contains(f.unchanged, t.Status) }

@@ -155,6 +155,15 @@ func Parse(text string, zones Zones) (*Schedule, error) {
 	return build(d, zones)
 }
 
+// VersionOf returns the version of a stored definition, also of one that only a later release understands; 0 if it has none.
+func VersionOf(text string) int {
+	var d struct {
+		Version int `json:"version"`
+	}
+	_ = json.Unmarshal([]byte(text), &d) // the version of an invalid text is 0
+	return d.Version
+}
+
 // Row returns the spec of a schedule's row, of which the next occurrence is at an instant. template is the spec of the occurrences.
 func (s *Schedule) Row(template timer.Spec, next timer.Millis) timer.Spec {
 	s.CorrelationID, s.FlowKey, s.ExpireAfter = template.CorrelationID, template.FlowKey, template.ExpireAfter

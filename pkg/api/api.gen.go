@@ -204,9 +204,19 @@ type BatchCreateRequest struct {
 	Timers []CreateTimerRequest `json:"timers"`
 }
 
+// BatchCreateSchedulesRequest defines model for BatchCreateSchedulesRequest.
+type BatchCreateSchedulesRequest struct {
+	Schedules []CreateScheduleRequest `json:"schedules"`
+}
+
 // BatchDeleteRequest defines model for BatchDeleteRequest.
 type BatchDeleteRequest struct {
 	Timers []DeleteTimerRequest `json:"timers"`
+}
+
+// BatchDeleteSchedulesRequest defines model for BatchDeleteSchedulesRequest.
+type BatchDeleteSchedulesRequest struct {
+	Schedules []DeleteScheduleRequest `json:"schedules"`
 }
 
 // BatchResult The result of one item; `timers/get` returns the whole timer. Without an error it contains the timer's id.
@@ -572,7 +582,8 @@ type DeleteMatchingRequest struct {
 	Status    Status        `json:"status,omitempty,omitzero"`
 }
 
-// DeleteMatchingSchedulesRequest defines model for DeleteMatchingSchedulesRequest.
+// DeleteMatchingSchedulesRequest A schedule must match all given filters; at least one in addition to `namespace` is required, because a deletion cannot be
+// undone.
 type DeleteMatchingSchedulesRequest struct {
 	// Cursor The `nextCursor` of the previous page, of the same kind of request.
 	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
@@ -583,8 +594,12 @@ type DeleteMatchingSchedulesRequest struct {
 	// Namespace Example: billing
 	Namespace NamespaceName `json:"namespace"`
 
-	// Status Required, because a deletion cannot be undone.
-	Status ScheduleStatus `json:"status"`
+	// NextBefore Selects `nextAt` before this instant.
+	NextBefore Instant `json:"nextBefore,omitempty,omitzero"`
+
+	// NextFrom Selects `nextAt` from this instant on.
+	NextFrom Instant        `json:"nextFrom,omitempty,omitzero"`
+	Status   ScheduleStatus `json:"status,omitempty,omitzero"`
 }
 
 // DeleteNamespaceRequest defines model for DeleteNamespaceRequest.
@@ -937,6 +952,12 @@ type ListSchedulesRequest struct {
 	// Namespace By default `default`.
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 
+	// NextBefore Selects `nextAt` before this instant.
+	NextBefore Instant `json:"nextBefore,omitempty,omitzero"`
+
+	// NextFrom Selects `nextAt` from this instant on.
+	NextFrom Instant `json:"nextFrom,omitempty,omitzero"`
+
 	// Status By default all three. Schedules that have ended are in no list.
 	Status ScheduleStatus `json:"status,omitempty,omitzero"`
 }
@@ -1287,6 +1308,12 @@ type PauseMatchingSchedulesRequest struct {
 	// Namespace Example: billing
 	Namespace NamespaceName `json:"namespace"`
 
+	// NextBefore Selects `nextAt` before this instant.
+	NextBefore Instant `json:"nextBefore,omitempty,omitzero"`
+
+	// NextFrom Selects `nextAt` from this instant on.
+	NextFrom Instant `json:"nextFrom,omitempty,omitzero"`
+
 	// Note Why the schedules are paused, at most 1024 bytes.
 	Note   string         `json:"note,omitempty,omitzero"`
 	Status ScheduleStatus `json:"status,omitempty,omitzero"`
@@ -1460,6 +1487,12 @@ type ResumeMatchingSchedulesRequest struct {
 
 	// Namespace Example: billing
 	Namespace NamespaceName `json:"namespace"`
+
+	// NextBefore Selects `nextAt` before this instant.
+	NextBefore Instant `json:"nextBefore,omitempty,omitzero"`
+
+	// NextFrom Selects `nextAt` from this instant on.
+	NextFrom Instant `json:"nextFrom,omitempty,omitzero"`
 
 	// Status By default `paused`.
 	Status ScheduleStatus `json:"status,omitempty,omitzero"`
@@ -1663,7 +1696,8 @@ type Schedule struct {
 	// Namespace Example: billing
 	Namespace NamespaceName `json:"namespace"`
 
-	// NextAt The instant of the next occurrence, without its window; absent if the schedule has ended.
+	// NextAt The instant of the next occurrence, without its window; absent if the schedule has ended. Of a paused or parked schedule, the
+	// first instant that it has not handled, which may have passed.
 	NextAt Instant `json:"nextAt,omitempty,omitzero"`
 
 	// Overlap If an earlier occurrence is not finished: `allow` (default) creates the next one, `skip` leaves it out, `queue` creates
@@ -1718,6 +1752,43 @@ type ScheduleBackfill struct {
 
 	// NextFrom The `from` of the next request; absent if the range is complete.
 	NextFrom Instant `json:"nextFrom,omitempty,omitzero"`
+}
+
+// ScheduleBatchResult The result of one item; `schedules/get` returns the whole schedule. Without an error it contains the schedule's id.
+type ScheduleBatchResult struct {
+	// Status The status that the item would get as a single request: 200, 202 (an occurrence by the earlier state may have been
+	// created), 204, or the status of the error.
+	//
+	//
+	// Example: 200
+	Status int `json:"status"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+
+	// ID 1 to 200 bytes of UTF-8 without control characters.
+	//
+	// Example: daily-report
+	ID ScheduleID `json:"id,omitempty,omitzero"`
+
+	// Version The version of the schedule that was created, kept or deleted.
+	Version int `json:"version,omitempty,omitzero"`
+
+	// NextAt The instant of the next occurrence, without its window. Absent after a delete.
+	NextAt Instant `json:"nextAt,omitempty,omitzero"`
+
+	// Kept `onConflict` is keep and the id exists: nothing was written.
+	Kept bool `json:"kept,omitempty,omitzero"`
+
+	// Error Why the item was refused. Names of fields have the form `schedules[7].specs[0].cron`.
+	Error *Error `json:"error,omitempty,omitzero"`
+}
+
+// ScheduleBatchResults defines model for ScheduleBatchResults.
+type ScheduleBatchResults struct {
+	Succeeded int                   `json:"succeeded"`
+	Failed    int                   `json:"failed"`
+	Results   []ScheduleBatchResult `json:"results"`
 }
 
 // ScheduleCatchUp defines model for ScheduleCatchUp.
@@ -2499,6 +2570,12 @@ type UpdateNamespaceJSONRequestBody = UpdateNamespaceRequest
 // BackfillScheduleJSONRequestBody defines body for BackfillSchedule for application/json ContentType.
 type BackfillScheduleJSONRequestBody = BackfillScheduleRequest
 
+// BatchCreateSchedulesJSONRequestBody defines body for BatchCreateSchedules for application/json ContentType.
+type BatchCreateSchedulesJSONRequestBody = BatchCreateSchedulesRequest
+
+// BatchDeleteSchedulesJSONRequestBody defines body for BatchDeleteSchedules for application/json ContentType.
+type BatchDeleteSchedulesJSONRequestBody = BatchDeleteSchedulesRequest
+
 // CreateScheduleJSONRequestBody defines body for CreateSchedule for application/json ContentType.
 type CreateScheduleJSONRequestBody = CreateScheduleRequest
 
@@ -2636,6 +2713,12 @@ type ServerInterface interface {
 	// BackfillSchedule Create the occurrences of a past time range
 	// (POST /api/v1/schedules/backfill)
 	BackfillSchedule(w http.ResponseWriter, r *http.Request)
+	// BatchCreateSchedules Create up to 1,000 schedules
+	// (POST /api/v1/schedules/batch-create)
+	BatchCreateSchedules(w http.ResponseWriter, r *http.Request)
+	// BatchDeleteSchedules Delete up to 1,000 schedules
+	// (POST /api/v1/schedules/batch-delete)
+	BatchDeleteSchedules(w http.ResponseWriter, r *http.Request)
 	// CreateSchedule Create a schedule, or replace the one with its id
 	// (POST /api/v1/schedules/create)
 	CreateSchedule(w http.ResponseWriter, r *http.Request)
@@ -2903,6 +2986,34 @@ func (siw *ServerInterfaceWrapper) BackfillSchedule(w http.ResponseWriter, r *ht
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.BackfillSchedule(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// BatchCreateSchedules operation middleware
+func (siw *ServerInterfaceWrapper) BatchCreateSchedules(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.BatchCreateSchedules(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// BatchDeleteSchedules operation middleware
+func (siw *ServerInterfaceWrapper) BatchDeleteSchedules(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.BatchDeleteSchedules(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3561,6 +3672,8 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/namespaces/list", wrapper.ListNamespaces)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/namespaces/update", wrapper.UpdateNamespace)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/backfill", wrapper.BackfillSchedule)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/batch-create", wrapper.BatchCreateSchedules)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/batch-delete", wrapper.BatchDeleteSchedules)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/create", wrapper.CreateSchedule)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/delete", wrapper.DeleteSchedule)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/delete-matching", wrapper.DeleteMatchingSchedules)

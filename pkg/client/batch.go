@@ -10,7 +10,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/api"
 )
 
-// MaxBatch is the maximum number of timers in a batch.
+// MaxBatch is the maximum number of items in a batch.
 const MaxBatch = 1000
 
 // BatchWritten describes a timer that a batch wrote. GetTimer returns the other fields.
@@ -52,6 +52,40 @@ func (c *Client) BatchDeleteTimers(ctx context.Context, timers []DeleteTimerRequ
 	return c.batch(ctx, "timers/batch-delete", false, len(timers), api.BatchDeleteRequest{Timers: timers})
 }
 
+// ScheduleBatchWritten describes a schedule that a batch wrote. GetSchedule returns the other fields.
+type ScheduleBatchWritten struct {
+	Namespace, ID string
+	// Version of the schedule that was created, kept or deleted.
+	Version int
+	// NextAt is the instant of the next occurrence. It is zero after a deletion.
+	NextAt Instant
+	// Kept is true if OnConflict was ScheduleKeep and the id existed, so that nothing was written.
+	Kept bool
+	// InTime is false if an occurrence by the earlier state may have been created at the moment of the write.
+	InTime bool
+}
+
+// ScheduleBatchResult is the result of one item of a batch of schedules.
+type ScheduleBatchResult struct {
+	ScheduleBatchWritten
+
+	// Err is as in BatchResult, with fields named as in schedules[7].timeZone.
+	Err *Error
+}
+
+// BatchCreateSchedules creates up to MaxBatch schedules and returns one result per schedule, in order; see BatchCreateTimers.
+func (c *Client) BatchCreateSchedules(ctx context.Context, schedules []CreateScheduleRequest) ([]ScheduleBatchResult, error) {
+	guarded := slices.ContainsFunc(schedules, func(r CreateScheduleRequest) bool { return r.OnConflict == ScheduleFail })
+	return c.batchSchedules(ctx, "schedules/batch-create", repeatable(!guarded), len(schedules),
+		api.BatchCreateSchedulesRequest{Schedules: schedules})
+}
+
+// BatchDeleteSchedules deletes up to MaxBatch schedules and returns one result per schedule, in order; see BatchDeleteTimers.
+func (c *Client) BatchDeleteSchedules(ctx context.Context, schedules []DeleteScheduleRequest) ([]ScheduleBatchResult, error) {
+	return c.batchSchedules(ctx, "schedules/batch-delete", false, len(schedules),
+		api.BatchDeleteSchedulesRequest{Schedules: schedules})
+}
+
 // encodedBatch is a batch whose items are already encoded as JSON.
 type encodedBatch struct {
 	Timers []json.RawMessage `json:"timers"`
@@ -59,29 +93,57 @@ type encodedBatch struct {
 
 func (c *Client) batch(ctx context.Context, path string, repeat repeatable, items int, request any) ([]BatchResult, error) {
 	var answer api.BatchResults
-	if _, err := c.call(ctx, path, repeat, request, &answer); err != nil {
+	_, err := c.call(ctx, path, repeat, request, &answer)
+	return resultsOf(path, items, answer.Results, err, func(r *api.BatchResult) BatchResult {
+		if refused := refusalOf(r.Status, r.Error); refused != nil {
+			return BatchResult{Err: refused}
+		}
+		return BatchResult{BatchWritten: BatchWritten{
+			Namespace: r.Namespace, ID: r.ID, Generation: r.Generation, DueAt: r.DueAt, Kept: r.Kept,
+			InTime: r.Status != http.StatusAccepted,
+		}}
+	})
+}
+
+func (c *Client) batchSchedules(
+	ctx context.Context, path string, repeat repeatable, items int, request any,
+) ([]ScheduleBatchResult, error) {
+	var answer api.ScheduleBatchResults
+	_, err := c.call(ctx, path, repeat, request, &answer)
+	return resultsOf(path, items, answer.Results, err, func(r *api.ScheduleBatchResult) ScheduleBatchResult {
+		if refused := refusalOf(r.Status, r.Error); refused != nil {
+			return ScheduleBatchResult{Err: refused}
+		}
+		return ScheduleBatchResult{ScheduleBatchWritten: ScheduleBatchWritten{
+			Namespace: r.Namespace, ID: r.ID, Version: r.Version, NextAt: r.NextAt, Kept: r.Kept,
+			InTime: r.Status != http.StatusAccepted,
+		}}
+	})
+}
+
+// resultsOf converts the results of a batch, or returns err if the call failed.
+func resultsOf[A, R any](path string, items int, answers []A, err error, result func(*A) R) ([]R, error) {
+	if err != nil {
 		return nil, err
 	}
-	if len(answer.Results) != items {
-		return nil, fmt.Errorf("%s: %d results for %d items", path, len(answer.Results), items)
+	if len(answers) != items {
+		return nil, fmt.Errorf("%s: %d results for %d items", path, len(answers), items)
 	}
-	results := make([]BatchResult, items)
-	for i := range answer.Results {
-		results[i] = resultOf(&answer.Results[i])
+	results := make([]R, items)
+	for i := range answers {
+		results[i] = result(&answers[i])
 	}
 	return results, nil
 }
 
-func resultOf(r *api.BatchResult) BatchResult {
-	if r.Status >= http.StatusMultipleChoices {
-		refused := &Error{Status: r.Status}
-		if r.Error != nil {
-			refused.Code, refused.Message, refused.Details = r.Error.Error, r.Error.Message, r.Error.Details
-		}
-		return BatchResult{Err: refused}
+// refusalOf returns the error of an item, or nil if the item was applied.
+func refusalOf(status int, e *api.Error) *Error {
+	if status < http.StatusMultipleChoices {
+		return nil
 	}
-	return BatchResult{BatchWritten: BatchWritten{
-		Namespace: r.Namespace, ID: r.ID, Generation: r.Generation, DueAt: r.DueAt, Kept: r.Kept,
-		InTime: r.Status != http.StatusAccepted,
-	}}
+	refused := &Error{Status: status}
+	if e != nil {
+		refused.Code, refused.Message, refused.Details = e.Error, e.Message, e.Details
+	}
+	return refused
 }

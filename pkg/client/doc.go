@@ -34,9 +34,10 @@
 //
 // # Many timers
 //
-// BatchCreateTimers and BatchDeleteTimers accept up to 1,000 timers and return a result for each. A Batcher collects
-// the creations of many goroutines into batches. DeleteAllMatching, RescheduleAllMatching, PauseAllMatching,
-// ResumeAllMatching, RetryAllMatching and PurgeAllMatching process all timers that a filter selects, page by page.
+// BatchCreateTimers and BatchDeleteTimers accept up to 1,000 timers and return a result for each, like BatchCreateSchedules and
+// BatchDeleteSchedules for schedules. A Batcher collects the creations of many goroutines into batches. DeleteAllMatching,
+// RescheduleAllMatching, PauseAllMatching, ResumeAllMatching, RetryAllMatching and PurgeAllMatching
+// process all timers that a filter selects, page by page.
 //
 // The package re-exports the types of pkg/api and imports no other package of the module.
 //

@@ -21,6 +21,7 @@ const aSchedule = `{"namespace":"default","id":"daily","status":"active","versio
 	"timer":{"callbackUrl":"https://x"},"field of a later release":1}`
 
 func TestEveryCallAboutSchedulesHasItsRoute(t *testing.T) {
+	hourly := []client.ScheduleSpec{{Every: "1h"}}
 	start, end := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2030, 2, 1, 0, 0, 0, 0, time.UTC)
 	for path, c := range map[string]struct {
 		status int
@@ -73,6 +74,46 @@ func TestEveryCallAboutSchedulesHasItsRoute(t *testing.T) {
 			}
 			return err
 		}, `{"cursor":"w","limit":2,"status":"paused"}`},
+		"list by the next instant": {200, `{"schedules":[]}`, func(c *client.Client) error {
+			_, err := c.ListSchedules(t.Context(), client.ListSchedulesRequest{NextFrom: client.At(start), NextBefore: client.At(end)})
+			return err
+		}, `{"nextBefore":"2030-02-01T00:00:00.000Z","nextFrom":"2030-01-01T00:00:00.000Z"}`},
+		"batch-create": {
+			200, `{"succeeded":3,"failed":1,"results":[
+			{"status":200,"namespace":"default","id":"a","version":1,"nextAt":"2030-01-31T09:00:00.000Z"},
+			{"status":202,"namespace":"default","id":"b","version":1},
+			{"status":200,"namespace":"default","id":"c","version":9,"kept":true},
+			{"status":400,"error":{"error":"INVALID_INPUT","message":"schedules[3].id: \"\" is not accepted","details":{"field":"schedules[3].id"},"timestamp":"2030-01-31T09:00:00.000Z"}}]}`,
+			func(c *client.Client) error {
+				got, err := c.BatchCreateSchedules(t.Context(), []client.CreateScheduleRequest{
+					{ID: "a", Specs: hourly}, {ID: "b", Specs: hourly}, {ID: "c", Specs: hourly, OnConflict: client.ScheduleKeep}, {Specs: hourly},
+				})
+				if err != nil || len(got) != 4 {
+					t.Fatalf("%d results, %v", len(got), err)
+				}
+				if a := got[0]; a.Err != nil || a.ID != "a" || a.Namespace != "default" || a.Version != 1 || !a.InTime || a.Kept || a.NextAt.String() != "2030-01-31T09:00:00.000Z" {
+					t.Errorf("a: %+v", a)
+				}
+				if got[1].InTime || !got[2].Kept || got[2].Version != 9 {
+					t.Errorf("b, c: %+v", got[1:3])
+				}
+				if e := got[3].Err; e == nil || e.Status != 400 || e.Code != client.CodeInvalidInput || e.Details["field"] != "schedules[3].id" {
+					t.Errorf("the bad one: %+v", got[3])
+				}
+				return err
+			}, `{"schedules":[{"id":"a","specs":[{"every":"1h"}]},{"id":"b","specs":[{"every":"1h"}]},` +
+				`{"id":"c","onConflict":"keep","specs":[{"every":"1h"}]},{"id":"","specs":[{"every":"1h"}]}]}`,
+		},
+		"batch-delete": {
+			200, `{"succeeded":2,"failed":1,"results":[{"status":204,"id":"a","version":2},{"status":202,"id":"b"},{"status":404}]}`,
+			func(c *client.Client) error {
+				got, err := c.BatchDeleteSchedules(t.Context(), []client.DeleteScheduleRequest{{ID: "a", IfVersion: 2}, {ID: "b"}, {ID: "c", Pending: client.PendingDelete}})
+				if err != nil || len(got) != 3 || !got[0].InTime || got[0].Version != 2 || got[1].InTime || got[1].Err != nil || got[2].Err.Status != 404 {
+					t.Errorf("%+v, %v", got, err)
+				}
+				return err
+			}, `{"schedules":[{"id":"a","ifVersion":2},{"id":"b"},{"id":"c","pending":"delete"}]}`,
+		},
 		"pause": {202, aSchedule, func(c *client.Client) error {
 			w, err := c.PauseSchedule(t.Context(), client.PauseScheduleRequest{ID: "daily", Note: "holidays"})
 			if w.InTime || w.ID != "daily" {
@@ -129,6 +170,7 @@ func TestEveryCallAboutSchedulesHasItsRoute(t *testing.T) {
 			if err := c.call(api); err != nil {
 				t.Fatal(err)
 			}
+			path, _, _ := strings.Cut(path, " ")
 			if last.path != "/api/v1/schedules/"+path || strings.TrimSpace(last.body) != c.body {
 				t.Errorf("sent %s %s, want %s", last.path, last.body, c.body)
 			}
@@ -157,6 +199,16 @@ func TestRetryOfSchedules(t *testing.T) {
 			return err
 		}
 	}
+	createBatch := func(on string) func(context.Context, *client.Client) error {
+		return func(ctx context.Context, c *client.Client) error {
+			first := client.CreateScheduleRequest{ID: "a"}
+			if on == client.ScheduleFail {
+				first.OnConflict = client.ScheduleFail
+			}
+			_, err := c.BatchCreateSchedules(ctx, []client.CreateScheduleRequest{first, {ID: "b", OnConflict: client.ScheduleKeep}})
+			return err
+		}
+	}
 	update := func(r client.UpdateScheduleRequest) func(context.Context, *client.Client) error {
 		return func(ctx context.Context, c *client.Client) error {
 			_, err := c.UpdateSchedule(ctx, r)
@@ -179,6 +231,12 @@ func TestRetryOfSchedules(t *testing.T) {
 		}, 2},
 		"delete": {func(ctx context.Context, c *client.Client) error {
 			_, err := c.DeleteSchedule(ctx, client.DeleteScheduleRequest{})
+			return err
+		}, 1},
+		"batch of creates":               {createBatch(client.ScheduleKeep), 2},
+		"batch of creates with one fail": {createBatch(client.ScheduleFail), 1},
+		"batch of deletes": {func(ctx context.Context, c *client.Client) error {
+			_, err := c.BatchDeleteSchedules(ctx, []client.DeleteScheduleRequest{{ID: "a"}, {ID: "b"}})
 			return err
 		}, 1},
 		"pause": {func(ctx context.Context, c *client.Client) error {

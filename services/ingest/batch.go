@@ -179,7 +179,7 @@ func (t *session) applyAlone(it *item, positions bool) error {
 			o, err := it.command.alone(ctx, &it.command)
 			if err != nil {
 				f := refuse(err)
-				if f.status > http.StatusInternalServerError || errors.Is(err, commit.ErrFull) {
+				if mayPass(err) {
 					return err
 				}
 				if f.status == http.StatusInternalServerError { // a repetition would fail, too, and block the later commands

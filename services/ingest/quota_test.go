@@ -45,12 +45,19 @@ func TestQuotaOfPendingTimers(t *testing.T) {
 		if got := dead.next(t); got.Error != "RATE_LIMITED" {
 			t.Errorf("the command was answered with %s", got.event.Data)
 		}
-		if n := w.counter("timerbus_ingest_over_quota_total", "maxPending"); n != 4 {
-			t.Errorf("%v refusals counted, want 4", n)
+		wanted := `{"schedules":[{"id":"s","specs":[{"every":"1h"}]}]}`
+		if batch = w.post("schedules/batch-create", wanted).must(t, 200); !strings.Contains(batch.text, `"quota":"maxPending"`) {
+			t.Errorf("the batch of schedules answered %s", batch.text)
+		}
+		if n := w.counter("timerbus_ingest_over_quota_total", "maxPending"); n != 5 {
+			t.Errorf("%v refusals counted, want 5", n)
 		}
 
 		w.post("namespaces/update", `{"name":"default","settings":{"quota":null}}`).must(t, 200)
 		w.post("timers/create", `{"id":"e","executeIn":"1h"}`).must(t, 200)
+		if batch = w.post("schedules/batch-create", wanted).must(t, 200); batch.field("succeeded") != 1.0 {
+			t.Errorf("without a quota, the batch of schedules answered %s", batch.text)
+		}
 	})
 }
 

@@ -109,6 +109,11 @@ func refuse(err error) *refusal {
 	}
 }
 
+// mayPass reports whether a repetition of the write that returned err may succeed, because the store or this process is unavailable.
+func mayPass(err error) bool {
+	return refuse(err).status > http.StatusInternalServerError || errors.Is(err, commit.ErrFull)
+}
+
 func namespaceNotFound(name string) *refusal {
 	return &refusal{
 		status: http.StatusNotFound, code: api.ErrorCodeNamespaceNotFound, details: details{"namespace": name},

@@ -48,6 +48,8 @@ var routes = map[string]struct {
 	"schedules/pause-matching":   {access.Write, `{"namespace":"%s"}`},
 	"schedules/resume-matching":  {access.Write, `{"namespace":"%s"}`},
 	"schedules/delete-matching":  {access.Write, `{"namespace":"%s","status":"active"}`},
+	"schedules/batch-create":     {access.Write, `{"schedules":[{"namespace":"%s","id":"a","specs":[{"every":"1h"}]}]}`},
+	"schedules/batch-delete":     {access.Write, `{"schedules":[{"namespace":"%s","id":"a"}]}`},
 	"schedules/trigger":          {access.Write, `{"namespace":"%s","id":"a"}`},
 	"schedules/backfill":         {access.Write, `{"namespace":"%s","id":"a","from":"2020-01-01T00:00:00Z","to":"2020-01-01T01:00:00Z"}`},
 	"schedules/preview":          {access.Read, `{"namespace":"%s","specs":[{"every":"1h"}]}`},

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 
@@ -43,7 +42,7 @@ func (h *handler) DeleteMatchingSchedules(w http.ResponseWriter, r *http.Request
 		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
 			all, err := h.changeAll(ctx, m, found, func(*timer.Timer) command { return command{verb: event.VerbDelete} })
 			if err == nil {
-				h.audit(from, "schedules deleted", "namespace", m.Namespace, "status", cmp.Or(string(m.Query.Status), "active"),
+				h.audit(from, "schedules deleted", "namespace", m.Namespace, "status", m.ScheduleStatus(),
 					"matched", len(found), "applied", applied(all))
 			}
 			return all, err

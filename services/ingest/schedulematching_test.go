@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -99,13 +100,75 @@ func TestScheduleFilterRefusals(t *testing.T) {
 		{"pause-matching", `{"note":"n"}`, `namespace: nothing is not accepted: want the namespace of the schedules`},
 		{"resume-matching", `{"namespace":"default","status":"active"}`, `status: "active" is not accepted: want paused or parked`},
 		{"resume-matching", `{"namespace":"default","note":"n"}`, ""},
-		{"delete-matching", `{"namespace":"default"}`, `status: nothing is not accepted: want active or paused or parked`},
-		{"delete-matching", `{"namespace":"default","status":null}`, `status: nothing is not accepted: want active or paused or parked`},
+		{"delete-matching", `{"namespace":"default"}`, `status: nothing is not accepted: want at least one of status, nextFrom and nextBefore`},
+		{"delete-matching", `{"namespace":"default","status":null}`, `status: nothing is not accepted: want at least one of status, nextFrom and nextBefore`},
+		{"list", `{"nextFrom":"soon"}`, `nextFrom: "soon" is not accepted: want an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999`},
+		{"list", `{"dueFrom":"2030-01-01T00:00:00Z"}`, ""},
+		{"pause-matching", `{"namespace":"default","nextBefore":7}`, `nextBefore: 7 is not accepted: want an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999`},
 		{"delete-matching", `{"namespace":"default","status":"scheduled"}`, `status: "scheduled" is not accepted: want active or paused or parked`},
 	} {
 		r := w.post("schedules/"+c.path, c.body).must(t, http.StatusBadRequest)
 		if got := r.field("message"); c.message != "" && got != c.message {
 			t.Errorf("%s %s: %v, want %s", c.path, c.body, got, c.message)
 		}
+	}
+}
+
+// TestI22_SchedulesByNextInstant: a filter compares the next instant that answers contain, also of paused and parked schedules, and
+// not the time to which a retry has moved the row. Schedules that have ended have no next instant and match no filter.
+func TestI22_SchedulesByNextInstant(t *testing.T) {
+	w := newWorld(t)
+	for id, start := range map[string]string{
+		"a": "2030-06-01T00:00:00Z", "b": "2030-06-02T00:00:00Z", "c": "2030-06-03T00:00:00Z", "d": "2030-06-04T00:00:00Z",
+		"paused": "2030-06-02T12:00:00Z", "parked": "2030-06-03T12:00:00Z", "ended": "2030-06-02T00:00:00Z",
+	} {
+		w.post("schedules/create", fmt.Sprintf(`{"id":%q,"specs":[{"every":"24h","anchor":%q}],"start":%q}`, id, start, start)).must(t, http.StatusOK)
+	}
+	w.post("timers/create", `{"id":"marked","executeAt":"2030-06-02T00:00:00Z","correlationId":"timerbus:schedule"}`).must(t, http.StatusOK)
+	ns, err := w.store.GetNamespace(t.Context(), "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.post("schedules/pause", `{"id":"paused"}`).must(t, http.StatusOK)
+	w.finish(&ns, shard.ScheduleIDPrefix+"parked", store.FinishParked)
+	w.finish(&ns, shard.ScheduleIDPrefix+"ended", store.FinishDone)
+	if r := w.post("schedules/get", `{"id":"ended"}`).must(t, http.StatusOK); r.field("nextAt") != nil || r.field("status") != "ended" {
+		t.Errorf("ended: %s", r.text)
+	}
+	w.now.Store(time.Date(2030, 6, 2, 12, 0, 0, 0, time.UTC).UnixMilli())
+	w.finish(&ns, shard.ScheduleIDPrefix+"b", store.FinishRetry) // moves only its dueAt
+	if b, err := w.row(shard.ScheduleIDPrefix + "b"); err != nil || b.DueAt == b.ExecuteAt {
+		t.Fatalf("the retry of b has not moved its dueAt: %+v, %v", b, err)
+	}
+	const second = `"nextFrom":"2030-06-02T00:00:00Z","nextBefore":"2030-06-04T00:00:00Z"`
+	for filter, want := range map[string][]string{
+		`"nextBefore":"2030-06-02T00:00:00Z"`:                     {"a"},
+		`"nextBefore":"2030-06-02T00:00:01Z"`:                     {"a", "b"},
+		`"nextFrom":"2030-06-04T00:00:00Z"`:                       {"d"},
+		`"nextFrom":"2030-06-04T00:00:00.001Z","nextBefore":null`: nil,
+		second:                        {"b", "c", "parked", "paused"},
+		second + `,"status":"active"`: {"b", "c"},
+		second + `,"status":"paused"`: {"paused"},
+		second + `,"status":"parked"`: {"parked"},
+	} {
+		if got := w.schedulesWith("," + filter); !slices.Equal(got, want) {
+			t.Errorf("a list with %s has %q, want %q", filter, got, want)
+		}
+	}
+	const page = `"namespace":"default","limit":2,` + second
+	wantSums(t, w.pages("schedules/pause-matching", page), 4, 2, 2, 2) // b, and the paused one before its pause, may have created an occurrence
+	if got := w.schedulesWith(`,"status":"paused"`); !slices.Equal(got, []string{"b", "c", "paused"}) {
+		t.Errorf("paused: %q", got)
+	}
+	wantSums(t, w.pages("schedules/resume-matching", `"namespace":"default","nextBefore":"2030-06-03T00:00:00Z"`), 2, 2, 0, 0)
+	if got := w.schedulesWith(`,"status":"paused"`); !slices.Equal(got, []string{"c"}) {
+		t.Errorf("paused after a resume: %q", got)
+	}
+	wantSums(t, w.pages("schedules/delete-matching", `"namespace":"default","nextFrom":"2030-06-03T00:00:00Z"`), 3, 3, 1, 0)
+	if got := w.schedulesWith(""); !slices.Equal(got, []string{"a", "b", "paused"}) {
+		t.Errorf("after the deletion: %q", got)
+	}
+	if _, err := w.row("marked"); err != nil {
+		t.Errorf("a timer with the correlation id of schedules: %v", err)
 	}
 }

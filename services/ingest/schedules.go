@@ -87,11 +87,19 @@ func (h *handler) serveSchedule(w http.ResponseWriter, r *http.Request, verb eve
 func (s *Service) prepareSchedule(ctx context.Context, verb event.Verb, body []byte, from origin) (command, error) {
 	switch verb {
 	case event.VerbCreateSchedule:
-		return s.prepareCreateSchedule(ctx, body, from)
+		b, err := decode.ReadCreateSchedule(body)
+		if err != nil {
+			return command{verb: event.VerbCreate}, err
+		}
+		return s.prepareCreateSchedule(ctx, &b, from)
 	case event.VerbUpdateSchedule:
 		return s.prepareUpdateSchedule(ctx, body, from)
 	case event.VerbDeleteSchedule:
-		return s.prepareDeleteSchedule(ctx, body, from)
+		b, err := decode.ReadDeleteSchedule(body)
+		if err != nil {
+			return command{verb: event.VerbDelete}, err
+		}
+		return s.prepareDeleteSchedule(ctx, &b, from)
 	case event.VerbPauseSchedule:
 		c := command{verb: event.VerbPause}
 		p, err := decode.ReadPauseSchedule(body)
@@ -119,13 +127,8 @@ func (s *Service) prepareSchedule(ctx context.Context, verb event.Verb, body []b
 	}
 }
 
-func (s *Service) prepareCreateSchedule(ctx context.Context, body []byte, from origin) (command, error) {
-	c := command{verb: event.VerbCreate}
-	b, err := decode.ReadCreateSchedule(body)
-	if err != nil {
-		return c, err
-	}
-	c.onConflict = b.OnConflict
+func (s *Service) prepareCreateSchedule(ctx context.Context, b *decode.CreateSchedule, from origin) (command, error) {
+	c := command{verb: event.VerbCreate, onConflict: b.OnConflict}
 	if err := s.resolveSchedule(ctx, &c, b.ScheduleSelection, from); err != nil {
 		return c, err
 	}
@@ -164,21 +167,17 @@ func (s *Service) prepareUpdateSchedule(ctx context.Context, body []byte, from o
 	return c, nil
 }
 
-func (s *Service) prepareDeleteSchedule(ctx context.Context, body []byte, from origin) (command, error) {
+func (s *Service) prepareDeleteSchedule(ctx context.Context, u *decode.UpdateSchedule, from origin) (command, error) {
 	c := command{verb: event.VerbDelete}
-	u, err := decode.ReadDeleteSchedule(body)
-	if err != nil {
-		return c, err
-	}
 	if u.IfVersion != 0 || u.DeletePending {
 		c.alone = s.thenDeletePending(u.DeletePending, func(ctx context.Context, c *command) (outcome, error) {
 			if u.IfVersion == 0 {
-				return s.writeOne(ctx, c, len(body))
+				return s.writeOne(ctx, c, smallOp)
 			}
-			return s.changeSchedule(ctx, c, &u, from, len(body), func(*timer.Timer, *schedule.Schedule) error { return nil })
+			return s.changeSchedule(ctx, c, u, from, smallOp, func(*timer.Timer, *schedule.Schedule) error { return nil })
 		})
 	}
-	err = s.resolveSchedule(ctx, &c, u.ScheduleSelection, from)
+	err := s.resolveSchedule(ctx, &c, u.ScheduleSelection, from)
 	return c, err
 }
 

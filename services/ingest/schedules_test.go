@@ -102,40 +102,51 @@ func TestSchedulesAreNoTimers(t *testing.T) {
 	}
 }
 
+// occur creates the next occurrence of a schedule that recurs each minute, as a dispatcher does, and returns its id.
+func (w *world) occur(name string) string {
+	w.t.Helper()
+	row, err := w.row(shard.ScheduleIDPrefix + name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s, err := schedule.Parse(row.Schedule, zone.Load)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ns, err := w.store.GetNamespace(w.t.Context(), "default")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	state := schedule.State{Created: 1, Recent: []timer.Millis{row.ExecuteAt}, Last: row.ExecuteAt}
+	put := s.Put(&ns, name, &row.Spec, row.ExecuteAt, 0, row.Revision+1)
+	f := store.Finish{
+		Ref: w.ref(row.ID), Kind: store.FinishRescheduled, If: store.Guard{Revision: row.Revision}, Next: row.Revision + 2,
+		NextAt: row.ExecuteAt.Add(time.Minute), ScheduleState: state.Text(), FollowUp: &put,
+		Record: store.Record{Attempt: 1, FinishedAt: w.clock(), KeepFor: time.Hour},
+	}
+	if errs, err := w.store.Finish(w.t.Context(), w.clock(), []store.Finish{f}); err != nil || errs[0] != nil {
+		w.t.Fatal(err, errs)
+	}
+	return put.ID
+}
+
 // TestI22_PendingOccurrences: a delete may include the unfinished occurrences.
 func TestI22_PendingOccurrences(t *testing.T) {
 	w := newWorld(t)
 	w.post("schedules/create", `{"id":"s","specs":[{"every":"1m"}],"timer":{"callbackUrl":"http://example.com/"}}`).must(t, http.StatusOK)
-	row, _ := w.row(shard.ScheduleIDPrefix + "s")
-	s, err := schedule.Parse(row.Schedule, zone.Load)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ns, err := w.store.GetNamespace(t.Context(), "default")
-	if err != nil {
-		t.Fatal(err)
-	}
-	state := schedule.State{Created: 1, Recent: []timer.Millis{row.ExecuteAt}, Last: row.ExecuteAt}
-	put := s.Put(&ns, "s", &row.Spec, row.ExecuteAt, 0, row.Revision+1)
-	f := store.Finish{
-		Ref: w.ref(row.ID), Kind: store.FinishRescheduled, If: store.Guard{Revision: row.Revision}, Next: row.Revision + 2,
-		NextAt: row.ExecuteAt.Add(time.Minute), ScheduleState: state.Text(), FollowUp: &put, Record: store.Record{Attempt: 1, FinishedAt: w.clock(), KeepFor: time.Hour},
-	}
-	if errs, err := w.store.Finish(t.Context(), w.clock(), []store.Finish{f}); err != nil || errs[0] != nil {
-		t.Fatal(err, errs)
-	}
+	occurrence := w.occur("s")
 	got := w.post("schedules/get", `{"id":"s"}`).must(t, http.StatusOK)
-	if recent := fmt.Sprint(got.field("recent")); recent != "["+put.ID+"]" || got.field("created") != 1.0 {
+	if recent := fmt.Sprint(got.field("recent")); recent != "["+occurrence+"]" || got.field("created") != 1.0 {
 		t.Errorf("recent %s", got.text)
 	}
 	history := w.post("schedules/history", `{"id":"s"}`).must(t, http.StatusOK)
-	if !strings.Contains(history.text, `"decision":"created"`) || !strings.Contains(history.text, put.ID) {
+	if !strings.Contains(history.text, `"decision":"created"`) || !strings.Contains(history.text, occurrence) {
 		t.Errorf("history %s", history.text)
 	}
 	w.post("schedules/update", `{"id":"s","count":7}`).must(t, http.StatusOK)
-	w.post("timers/get", fmt.Sprintf(`{"id":%q}`, put.ID)).must(t, http.StatusOK)
+	w.post("timers/get", fmt.Sprintf(`{"id":%q}`, occurrence)).must(t, http.StatusOK)
 	w.post("schedules/delete", `{"id":"s","pending":"delete"}`).must(t, http.StatusNoContent)
-	w.post("timers/get", fmt.Sprintf(`{"id":%q}`, put.ID)).must(t, http.StatusNotFound)
+	w.post("timers/get", fmt.Sprintf(`{"id":%q}`, occurrence)).must(t, http.StatusNotFound)
 }
 
 // TestI22_TriggersAndBackfills create occurrences with the ids of their instants.

@@ -18,12 +18,18 @@ func (i Item) Create() (Create, error) { return readCreate(value(i)) }
 // Delete decodes the item as the body of a delete.
 func (i Item) Delete() (Delete, error) { return readDelete(value(i)) }
 
-// ReadBatch splits the body of a batch into its items.
-func ReadBatch(body []byte) ([]Item, error) {
-	want := fmt.Sprintf("an array of 1 to %d timers", MaxBatch)
+// CreateSchedule decodes the item as the body of a create of a schedule.
+func (i Item) CreateSchedule() (CreateSchedule, error) { return readCreateSchedule(value(i)) }
+
+// DeleteSchedule decodes the item as the body of a delete of a schedule.
+func (i Item) DeleteSchedule() (UpdateSchedule, error) { return readDeleteSchedule(value(i)) }
+
+// ReadBatch splits the body of a batch into its items. field is the name of its only member, "timers" or "schedules".
+func ReadBatch(body []byte, field string) ([]Item, error) {
+	want := fmt.Sprintf("an array of 1 to %d %s", MaxBatch, field)
 	var items []Item
 	given := false
-	err := members(body, []string{"timers"}, func(name string, v value) error {
+	err := members(body, []string{field}, func(name string, v value) error {
 		if v[0] != '[' {
 			return timer.Invalid(name, raw(v), want)
 		}
@@ -40,7 +46,7 @@ func ReadBatch(body []byte) ([]Item, error) {
 		return nil
 	})
 	if err == nil && !given {
-		err = timer.Invalid("timers", missing{}, want)
+		err = timer.Invalid(field, missing{}, want)
 	}
 	return items, err
 }

@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	filterNames = []string{"namespace", "status", "limit", "cursor"}
+	filterNames = []string{"namespace", "status", "nextFrom", "nextBefore", "limit", "cursor"}
 
 	heldSchedules = []string{"paused", "parked"}
 	liveSchedules = []string{"active", "paused", "parked"}
@@ -33,11 +33,11 @@ func ReadResumeSchedules(body []byte) (Matching, error) {
 	return m, err
 }
 
-// ReadDeleteSchedules decodes the body of a deletion by filter. The status is required, because a deletion cannot be undone.
+// ReadDeleteSchedules decodes the body of a deletion by filter. A criterion is required, because a deletion cannot be undone.
 func ReadDeleteSchedules(body []byte) (Matching, error) {
 	m, err := readMatchingSchedules(body, filterNames, nil, liveSchedules)
-	if err == nil && m.Query.Status == "" && !m.Active {
-		err = timer.Invalid("status", missing{}, strings.Join(liveSchedules, " or "))
+	if err == nil && m.Query.Status == "" && !m.Active && m.NextFrom == 0 && m.NextBefore == 0 {
+		err = timer.Invalid("status", missing{}, "at least one of status, nextFrom and nextBefore")
 	}
 	return m, err
 }
@@ -59,6 +59,10 @@ func readSchedules(body []byte, known []string, note *string, statuses []string)
 		case v.isNull(): // counts as absent
 		case name == "status":
 			err = m.List.readScheduleStatus(v, statuses)
+		case name == "nextFrom":
+			m.NextFrom, err = readInstant(name, v)
+		case name == "nextBefore":
+			m.NextBefore, err = readInstant(name, v)
 		case name == "note":
 			err = readNote(note, v)
 		default:
@@ -67,6 +71,14 @@ func readSchedules(body []byte, known []string, note *string, statuses []string)
 		return err
 	})
 	return m, err
+}
+
+// ScheduleStatus returns the status of the schedules that the filter selects, or "" for any.
+func (l *List) ScheduleStatus() string {
+	if l.Active {
+		return "active"
+	}
+	return string(l.Query.Status)
 }
 
 // readScheduleStatus decodes the status of schedules, which is one of statuses, as that of their rows.

@@ -79,15 +79,18 @@ var (
 	policyNames         = []string{"count", "overlap", "catchUp", "catchUpWindow", "pauseOnDead", "timer"}
 	createScheduleNames = slices.Concat(scheduleNames, definitionNames, policyNames, []string{"onConflict"})
 	updateScheduleNames = slices.Concat(scheduleNames, definitionNames, policyNames, []string{"pending", "ifVersion"})
+	deleteScheduleNames = slices.Concat(scheduleNames, []string{"pending", "ifVersion"})
 	templateNames       = slices.DeleteFunc(slices.Clone(fieldNames), func(name string) bool {
 		return slices.Contains(instantNames, name)
 	})
 )
 
 // ReadCreateSchedule decodes the body of a create.
-func ReadCreateSchedule(body []byte) (CreateSchedule, error) {
+func ReadCreateSchedule(body []byte) (CreateSchedule, error) { return read(body, readCreateSchedule) }
+
+func readCreateSchedule(v value) (CreateSchedule, error) {
 	var c CreateSchedule
-	err := members(body, createScheduleNames, func(name string, v value) error {
+	err := v.object("", createScheduleNames, func(name string, v value) error {
 		switch {
 		case v.isNull():
 			return nil // counts as absent
@@ -113,17 +116,19 @@ func ReadCreateSchedule(body []byte) (CreateSchedule, error) {
 
 // ReadUpdateSchedule decodes the body of an update.
 func ReadUpdateSchedule(body []byte) (UpdateSchedule, error) {
-	return readUpdateSchedule(body, updateScheduleNames)
+	return read(body, func(v value) (UpdateSchedule, error) { return readUpdateSchedule(v, updateScheduleNames) })
 }
 
 // ReadDeleteSchedule decodes the body of a delete.
-func ReadDeleteSchedule(body []byte) (UpdateSchedule, error) {
-	return readUpdateSchedule(body, slices.Concat(scheduleNames, []string{"pending", "ifVersion"}))
+func ReadDeleteSchedule(body []byte) (UpdateSchedule, error) { return read(body, readDeleteSchedule) }
+
+func readDeleteSchedule(v value) (UpdateSchedule, error) {
+	return readUpdateSchedule(v, deleteScheduleNames)
 }
 
-func readUpdateSchedule(body []byte, known []string) (UpdateSchedule, error) {
+func readUpdateSchedule(v value, known []string) (UpdateSchedule, error) {
 	var u UpdateSchedule
-	err := members(body, known, func(name string, v value) (err error) {
+	err := v.object("", known, func(name string, v value) (err error) {
 		switch name {
 		case "pending":
 			if v.isNull() {

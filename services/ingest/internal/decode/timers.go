@@ -56,15 +56,19 @@ type List struct {
 	Query     store.ListQuery
 	Schedules bool // it is about schedules, not about timers
 	Active    bool // only schedules that are neither paused nor parked
+	// NextFrom and NextBefore, if not 0, select schedules whose next instant is in [NextFrom, NextBefore).
+	NextFrom, NextBefore timer.Millis
 }
 
 // Selects reports whether a row of the namespace matches.
 func (l *List) Selects(t *timer.Timer) bool { return l.Keeps(t) && l.Query.Selects(t) }
 
 // Keeps reports whether a row that the query selects matches. A timer may have the correlation id that marks schedules, and the rows
-// of active schedules are scheduled or retrying.
+// of active schedules are scheduled or retrying. The next instant of a schedule is its executeAt; a lease or a postponement moves
+// only its dueAt.
 func (l *List) Keeps(t *timer.Timer) bool {
-	return l.Schedules == (t.Schedule != "") && !(l.Active && t.Status.Held())
+	return l.Schedules == (t.Schedule != "") && !(l.Active && t.Status.Held()) &&
+		(l.NextFrom == 0 || t.ExecuteAt >= l.NextFrom) && (l.NextBefore == 0 || t.ExecuteAt < l.NextBefore)
 }
 
 // History is the body of a history request.
