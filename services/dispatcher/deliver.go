@@ -183,7 +183,8 @@ func (s *Service) classify(d *delivery, answer Answer) callback.Verdict {
 	return callback.Classify(&d.row, answer, d.namespace.Settings.FinalStatuses, s.timeForOutcome(d), s.random)
 }
 
-// returnPermit returns the call slot of a delivery, its permit of the host and its permit of the flow. It logs if the circuit of the host opened or closed.
+// returnPermit returns the call slot of a delivery, its permit of the host and its permit of the flow. It logs if the circuit of the
+// host opened or closed.
 func (s *Service) returnPermit(d *delivery, result admission.Result) {
 	var host string
 	var changed admission.Change
