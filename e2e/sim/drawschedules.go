@@ -20,8 +20,29 @@ func (r *dice) schedules(p *Plan) {
 		r.filters(p)
 	}
 	p.sortOps()
-	if p.Seed%kinds != 4 && r.chance(25) {
+	if p.Seed%kinds == 4 {
+		return
+	}
+	if r.chance(25) {
 		r.outage(p)
+	}
+	if r.chance(60) {
+		r.ingestFaults(p, []string{"Write", "Write", "Write", "WriteAt", "WriteAt", "Get"}, 25)
+	}
+}
+
+// ingestFaults adds faults of calls of ingests, one of the first most calls of each of the methods.
+func (r *dice) ingestFaults(p *Plan, methods []string, most int) {
+	for range 1 + r.IntN(4) {
+		f := Fault{
+			Kind: []FaultKind{CrashAtCall, CrashAtCall, CrashAtCall, StoreUnknown, StoreHangs, StoreLate, StoreFails}[r.IntN(7)],
+			Node: r.IntN(ingests), Method: methods[r.IntN(len(methods))], Nth: 1 + r.IntN(most), Count: 1,
+			For: r.between(100*time.Millisecond, 8*time.Second),
+		}
+		if f.Kind == CrashAtCall {
+			f.Count = r.IntN(2)
+		}
+		p.Faults = append(p.Faults, f)
 	}
 }
 
@@ -51,11 +72,16 @@ func (r *dice) scheduleLife(n int, length time.Duration) []Op {
 			}
 			o.Pending = r.chance(50)
 		case DropSchedule:
-			o.Pending = r.chance(50)
+			o.Pending = r.chance(70)
 		case FillSchedule:
 			// The range must not be in the future by the clock of the ingest.
 			o.Soon = -r.between(2*clockBound, 10*time.Second)
 			o.Back = r.between(time.Second, 20*time.Second)
+		}
+		if o.Pending { // often some are running
+			for i := range ops[0].Recur.Answers {
+				ops[0].Recur.Answers[i].After = r.between(time.Second, 9*time.Second)
+			}
 		}
 		ops = append(ops, o)
 	}

@@ -406,19 +406,8 @@ func (r *dice) locals(p *Plan) {
 			at = min(at+r.between(0, 5*time.Second), p.Length-time.Millisecond)
 		}
 	}
-	if harmless || r.chance(40) {
-		return
-	}
-	for range 1 + r.IntN(3) {
-		f := Fault{
-			Kind: []FaultKind{CrashAtCall, CrashAtCall, StoreUnknown, StoreHangs, StoreLate, StoreFails}[r.IntN(6)], Node: r.IntN(ingests),
-			Method: []string{"List", "UpdateNamespace", "UpdateNamespace", "Write"}[r.IntN(4)], Nth: 1 + r.IntN(6), Count: 1,
-			For: r.between(100*time.Millisecond, 8*time.Second),
-		}
-		if f.Kind == CrashAtCall {
-			f.Count = r.IntN(2)
-		}
-		p.Faults = append(p.Faults, f)
+	if !harmless && r.chance(60) {
+		r.ingestFaults(p, []string{"List", "UpdateNamespace", "UpdateNamespace", "Write"}, 6)
 	}
 }
 

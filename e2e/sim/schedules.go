@@ -518,7 +518,7 @@ func (s *scheduling) received(d *delivered) Step {
 	o.last = s.world.since()
 	o.counts.Occurrences++
 	o.checkTime(d)
-	if before, ok := s.webhooks[d.TimerID]; ok && before != d.webhook {
+	if before, ok := s.webhooks[d.TimerID]; ok && before != d.webhook && s.deleted[d.TimerID] == 0 {
 		o.broken("schedule", "%s was delivered as %s and as %s", d.TimerID, before, d.webhook)
 	}
 	s.webhooks[d.TimerID] = d.webhook
