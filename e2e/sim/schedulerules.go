@@ -44,6 +44,7 @@ func (s *scheduling) check(ctx context.Context, handle store.Store) {
 	}
 	s.checkCreated(all)
 	s.checkFilled(all)
+	s.checkMissing(all)
 	for _, id := range s.triggered {
 		if s.webhooks[id] == "" && s.deleted[id] == 0 {
 			s.world.oracle.broken("schedule", "%s was triggered and never delivered", id)
@@ -327,4 +328,21 @@ func (s *scheduling) createdAt(name, id string, until time.Duration) (at time.Du
 		}
 	}
 	return at, later
+}
+
+// checkMissing: commands are applied in their order, so one that follows a create which was applied finds the schedule, unless that was
+// deleted or has ended.
+func (s *scheduling) checkMissing(all map[string][]*finish) {
+	o := s.world.oracle
+	for _, m := range s.missing {
+		made, name := s.makes(m.op.Timer), scheduleName(m.op.Timer)
+		if !m.op.Topic || made == nil || s.created[made.ID] == 0 || s.mayDrop != 0 || slices.ContainsFunc(o.ops, func(st *opState) bool {
+			return st.op.Timer == m.op.Timer && st.op.ID <= m.op.ID && st.op.Verb == DropSchedule
+		}) {
+			continue
+		}
+		if !slices.ContainsFunc(all[name], func(f *finish) bool { return f.Kind == store.FinishDone && f.at <= m.at }) {
+			o.broken("order", "op %d was answered at %v that there is no %s, which op %d had created", m.op.ID, m.at, name, made.ID)
+		}
+	}
 }

@@ -73,10 +73,9 @@ type scheduling struct {
 	put  map[string]time.Duration
 	puts map[string]int
 	// created and changed count the creates and updates of schedules that were applied, by operation; commands those of commands, by
-	// schedule and command. removed is when a schedule was deleted.
+	// schedule and command.
 	created, changed map[int]int
 	commands         map[string]int
-	removed          map[string]time.Duration
 	// made has the instant of the first occurrence, by schedule, if the answer was received and no other operation follows. first has it
 	// also if others follow, and since is when the answer was received.
 	made, first map[string]timer.Millis
@@ -87,6 +86,8 @@ type scheduling struct {
 	dropped map[string]time.Duration
 	unsure  map[string]bool
 	mayDrop time.Duration
+	// missing are the operations that found no schedule.
+	missing []missing
 	// cleared are the answered operations that delete pending occurrences, by schedule. filled are the answered backfills.
 	cleared map[string][]scheduleClear
 	filled  []scheduleFill
@@ -104,7 +105,13 @@ type scheduleClear struct {
 	sent, answered time.Duration
 }
 
-// scheduleFill is a backfill that was answered with a number of occurrences, without any operation on the definition before.
+// missing is an operation that was answered at a time that there is no schedule.
+type missing struct {
+	op *Op
+	at time.Duration
+}
+
+// scheduleFill is a backfill that was answered with a number of occurrences.
 type scheduleFill struct {
 	name           string
 	op             *Op
@@ -115,7 +122,7 @@ type scheduleFill struct {
 func newScheduling(w *World) *scheduling {
 	return &scheduling{
 		world: w, webhooks: map[string]string{}, deleted: map[string]int{}, deletedAt: map[string]time.Duration{}, put: map[string]time.Duration{}, puts: map[string]int{},
-		created: map[int]int{}, changed: map[int]int{}, commands: map[string]int{}, removed: map[string]time.Duration{},
+		created: map[int]int{}, changed: map[int]int{}, commands: map[string]int{},
 		made: map[string]timer.Millis{}, first: map[string]timer.Millis{}, since: map[string]time.Duration{},
 		dropped: map[string]time.Duration{}, unsure: map[string]bool{}, cleared: map[string][]scheduleClear{},
 	}
@@ -358,13 +365,15 @@ func (s *scheduling) answered(st *opState, status int, body []byte, unknown bool
 	if applied {
 		s.world.oracle.counts.effect(o.kind()+", applied", 1)
 	}
-	if o.Pending && s.wasCleared(st, applied) {
+	if o.Pending && applied {
 		s.cleared[name] = append(s.cleared[name], scheduleClear{o.ID, st.sent, now})
 	}
 	switch {
 	case unknown:
 		s.unsure[name] = true
-	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests, status == http.StatusNotFound:
+	case status == http.StatusNotFound:
+		s.missing = append(s.missing, missing{o, now})
+	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
 	case status == http.StatusBadRequest && (o.Verb == MakeSchedule || o.Verb == ChangeSchedule): // no occurrence before its end
 	case status == http.StatusConflict && o.Verb == HoldSchedule: // parked
 	case !applied:
@@ -387,19 +396,6 @@ func (s *scheduling) answered(st *opState, status int, body []byte, unknown bool
 		s.world.oracle.counts.effect("occurrences kept by backfills", got.Kept)
 		s.filled = append(s.filled, scheduleFill{name, o, st.sent, now, got.Created + got.Kept})
 	}
-}
-
-// wasCleared reports whether the pending occurrences were deleted according to the answer. If a kill has repeated a command, the answer
-// does not say so, but the store has applied the change of the schedule.
-func (s *scheduling) wasCleared(st *opState, applied bool) bool {
-	if applied || !st.op.Topic {
-		return applied
-	}
-	if st.op.Verb == ChangeSchedule {
-		return s.changed[st.op.ID] > 0
-	}
-	at, removed := s.removed[scheduleName(st.op.Timer)]
-	return removed && at >= st.sent && s.mayDrop == 0
 }
 
 // sentAfter reports whether an operation on the schedule was sent that follows in the plan.
@@ -618,7 +614,6 @@ func (s *scheduling) wroteDelete(t *timer.Timer) {
 	o := s.world.oracle
 	name, _, ok := occurrenceOf(t.ID)
 	if !ok {
-		s.removed[strings.TrimPrefix(t.ID, shard.ScheduleIDPrefix)] = s.world.since()
 		return
 	}
 	if s.deleted[t.ID]++; s.deleted[t.ID] == 1 {
