@@ -44,9 +44,9 @@ type locals struct {
 type localState struct {
 	generation timer.Generation
 	executeAt  timer.Millis
-	// by wrote it, at a time: in a check of local times, if checked.
+	// at is when it was written. by set executeAt at the time set: in a check of local times, if checked.
+	at, set time.Duration
 	by      *life
-	at      time.Duration
 	checked bool
 	// deleted: the timer was deleted instead.
 	deleted   bool
@@ -175,7 +175,7 @@ func (s *locals) wrote(by *life, ops []store.Op, written []store.Written) {
 		if w.Err != nil || w.Kept || w.Timer.Namespace != localNamespace {
 			continue
 		}
-		state := &localState{generation: w.Timer.Generation, executeAt: w.Timer.ExecuteAt, by: by, at: s.world.since()}
+		state := &localState{generation: w.Timer.Generation, executeAt: w.Timer.ExecuteAt, by: by, at: s.world.since(), set: s.world.since()}
 		switch op := ops[i].(type) {
 		case store.Put:
 			s.checkInstant(by, &w.Timer)
@@ -186,7 +186,12 @@ func (s *locals) wrote(by *life, ops []store.Op, written []store.Written) {
 			}
 			if op.Patch.ExecuteAt != nil {
 				s.checkInstant(by, &w.Timer)
-			} else if w.Timer.ExecuteAt != w.Prior.ExecuteAt || w.Timer.Local == nil {
+				break
+			}
+			if before := s.last(w.Timer.ID); before != nil {
+				state.by, state.set, state.checked = before.by, before.set, before.checked
+			}
+			if w.Timer.ExecuteAt != w.Prior.ExecuteAt || w.Timer.Local == nil {
 				o.broken("local", "%s had %s, and an update without a time changes that to %s", w.Timer.ID, w.Prior.ExecuteAt, w.Timer.ExecuteAt)
 			}
 		case store.Delete:
@@ -246,7 +251,7 @@ func (s *locals) recorded(ctx context.Context, by *life, ns *store.Namespace) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.counts.effect("checks of local times", 1)
-	s.checkWaiting(ctx, by, func(state *localState) bool { return state.by == by || state.at < by.begun })
+	s.checkWaiting(ctx, by, func(state *localState) bool { return state.by == by || state.set < by.begun })
 }
 
 // checkWaiting checks that the timers which wait for their first attempt have their instants in the database of a process, if their last
@@ -268,8 +273,8 @@ func (s *locals) checkWaiting(ctx context.Context, by *life, meets func(*localSt
 		case !ok:
 			o.counts.effect("local times kept because they have no instant", 1)
 		case at != t.ExecuteAt:
-			o.broken("local", "%s with the local time %+v is due at %s, written at %v, and all processes have a database with %s since %v", id, *t.Local,
-				t.ExecuteAt, state.at, at, by.begun)
+			o.broken("local", "%s with the local time %+v is due at %s, set at %v, and a process since %v has a database with %s", id, *t.Local,
+				t.ExecuteAt, state.set, by.begun, at)
 		}
 	}
 }
@@ -291,7 +296,7 @@ func (s *locals) await(ctx context.Context) {
 	defer o.mu.Unlock()
 	o.counts.effect("lives that end with one database", 1)
 	s.checkWaiting(ctx, last, func(state *localState) bool {
-		return state.at < last.begun && (state.checked || state.by.zones == last.zones)
+		return state.set < last.begun && (state.checked || state.by.zones == last.zones)
 	})
 	ns, err := s.world.db.Open().GetNamespace(ctx, localNamespace)
 	if err != nil || ns.Settings.ZoneVersion != zoneVersion(last.zones) {
