@@ -16,8 +16,8 @@ import (
 // The instants of local times and of schedules depend on the time zone database, which is part of a release. After its start, a process
 // computes them again in each namespace that was last checked with a different database, and then records its database in the settings of
 // the namespace. The progress within a namespace is not stored: if the process stops, the next process checks all timers of the namespace
-// again, and writes only those that have not been moved yet. Before the first move, the database of the namespace is recorded as unknown, so
-// that the next process checks the namespace even if it has the database that was recorded before.
+// again, and writes only those that have not been moved yet. Before the first move, the database of the namespace is recorded as unknown,
+// so that the next process checks the namespace even if it has the database that was recorded before.
 
 const (
 	// localTimesPage is the size of a page. After each localTimesProgress timers, the progress is logged.
@@ -257,7 +257,8 @@ func (s *Service) nextOccurrence(t *timer.Timer, now timer.Millis) (timer.Millis
 }
 
 // recordZones records in the settings of a namespace that its local times were checked with a database; "": that they are being moved. It
-// updates ns. again is set if a process with another database has recorded its own since ns was read: the local times must be checked again.
+// updates ns. again is set if a process with another database has recorded its own since ns was read: the local times must be checked
+// again.
 func (s *Service) recordZones(ctx context.Context, ns *store.Namespace, version string) (again bool, err error) {
 	present, err := s.cfg.Store.GetNamespace(ctx, ns.Name)
 	for {
