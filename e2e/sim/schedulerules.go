@@ -38,7 +38,7 @@ func (s *scheduling) check(ctx context.Context, handle store.Store) {
 		s.checkHeld(name, all[name])
 		s.checkDelivered(all[name])
 		last := all[name][len(all[name])-1]
-		if mayPause := strings.Contains(last.before.Schedule, "pauseOnDead"); last.Kind != store.FinishDone && s.dropped[name] == 0 && !s.unsure[name] && !mayPause && s.mayDrop == 0 {
+		if mayPause := strings.Contains(last.before.Schedule, "pauseOnDead"); last.Kind != store.FinishDone && s.dropped[name] == 0 && !s.unsure[name] && !mayPause && !s.erased[name] {
 			s.world.oracle.broken("schedule", "%s has not ended and was not deleted; its last instant was %s", name, last.before.ExecuteAt)
 		}
 	}

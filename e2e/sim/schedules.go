@@ -69,6 +69,8 @@ type scheduling struct {
 	triggered []string
 	deleted   map[string]int
 	deletedAt map[string]time.Duration
+	// erased are the schedules that were deleted.
+	erased map[string]bool
 	// put has the ids of occurrences that ingests created, with the last time, and puts their number.
 	put  map[string]time.Duration
 	puts map[string]int
@@ -122,7 +124,7 @@ type scheduleFill struct {
 func newScheduling(w *World) *scheduling {
 	return &scheduling{
 		world: w, webhooks: map[string]string{}, deleted: map[string]int{}, deletedAt: map[string]time.Duration{}, put: map[string]time.Duration{}, puts: map[string]int{},
-		created: map[int]int{}, changed: map[int]int{}, commands: map[string]int{},
+		created: map[int]int{}, changed: map[int]int{}, commands: map[string]int{}, erased: map[string]bool{},
 		made: map[string]timer.Millis{}, first: map[string]timer.Millis{}, since: map[string]time.Duration{},
 		dropped: map[string]time.Duration{}, unsure: map[string]bool{}, cleared: map[string][]scheduleClear{},
 	}
@@ -614,6 +616,13 @@ func (s *scheduling) wroteDelete(t *timer.Timer) {
 	o := s.world.oracle
 	name, _, ok := occurrenceOf(t.ID)
 	if !ok {
+		name = strings.TrimPrefix(t.ID, shard.ScheduleIDPrefix)
+		s.erased[name] = true
+		if s.mayDrop == 0 && !slices.ContainsFunc(o.ops, func(st *opState) bool {
+			return st.op.Verb == DropSchedule && scheduleName(st.op.Timer) == name && st.wasSent
+		}) {
+			o.broken("schedule", "%s was deleted, and no operation requires that", name)
+		}
 		return
 	}
 	if s.deleted[t.ID]++; s.deleted[t.ID] == 1 {
