@@ -64,7 +64,7 @@ func (r *dice) scheduleLife(n int, length time.Duration) []Op {
 			at = ops[len(ops)-1].At // several commands in a batch
 		}
 		o := next(verbs[r.IntN(len(verbs))])
-		switch o.Verb { //nolint:exhaustive // the others have no fields.
+		switch o.Verb { //nolint:exhaustive // no other verb has fields.
 		case ChangeSchedule:
 			o.Recur = Recur{Every: first.Recur.Every}
 			if r.chance(60) {

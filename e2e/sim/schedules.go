@@ -214,7 +214,7 @@ func (s *scheduling) sends(o *Op) {
 	}
 	st.at = w.since()
 	w.oracle.counts.effect(o.kind(), 1)
-	switch o.Verb { //nolint:exhaustive // the others change no expectation before they are answered.
+	switch o.Verb { //nolint:exhaustive // an operation with another verb changes no expectation before its answer.
 	case MakeSchedule:
 		return
 	case FreeSchedule:
@@ -259,7 +259,7 @@ func (s *scheduling) body(o *Op) map[string]any {
 	if c := &o.Recur; c.Every > 0 {
 		body["specs"] = []any{map[string]any{"every": c.Every.String()}}
 	}
-	switch o.Verb { //nolint:exhaustive // the others have no further fields.
+	switch o.Verb { //nolint:exhaustive // no other verb has further fields.
 	case MakeSchedule:
 		s.define(o, body)
 	case ChangeSchedule:
