@@ -35,7 +35,7 @@ const (
 	FreeSchedule    Verb = "schedules/resume"
 	TriggerSchedule Verb = "schedules/trigger"
 	FillSchedule    Verb = "schedules/backfill"
-	// These are for all schedules with Status.
+	// HoldSchedules and the next two are for all schedules with Status.
 	HoldSchedules Verb = "schedules/pause-matching"
 	FreeSchedules Verb = "schedules/resume-matching"
 	DropSchedules Verb = "schedules/delete-matching"

@@ -40,10 +40,10 @@ func (z Zones) load(name string) (*time.Location, error) {
 	for _, count := range []uint32{0, 0, 0, 1, 2, 4} {
 		data = binary.BigEndian.AppendUint32(data, count)
 	}
-	data = binary.BigEndian.AppendUint32(data, uint32(lifeBegins.Add(z.ChangeAt).Unix())) //nolint:gosec // the year is 2000.
+	data = binary.BigEndian.AppendUint32(data, uint32(lifeBegins.Add(z.ChangeAt).Unix()))
 	data = append(data, 1)
 	for _, offset := range []time.Duration{z.Shift, z.Shift + z.Change} {
-		data = binary.BigEndian.AppendUint32(data, uint32(offset/time.Second)) //nolint:gosec // a negative offset in two's complement.
+		data = binary.BigEndian.AppendUint32(data, uint32(offset/time.Second))
 		data = append(data, 0, 0)
 	}
 	return time.LoadLocationFromTZData(name, append(data, "SIM\x00"...))
