@@ -97,6 +97,9 @@ func (s *locals) request(ctx context.Context, o *Op) {
 	st := w.oracle.find(o.ID)
 	st.at, st.sent, st.wasSent = w.since(), w.since(), true
 	w.oracle.counts.effect(o.kind(), 1)
+	if o.Verb == HoldLocal {
+		w.oracle.pauses.sent[timerID(o.Timer)] = append(w.oracle.pauses.sent[timerID(o.Timer)], w.since())
+	}
 	w.oracle.mu.Unlock()
 	if o.Topic {
 		types := map[Verb]string{
