@@ -111,7 +111,6 @@ var effects = []string{
 	"schedules/delete-matching, schedules changed", "commands for schedules recognized as repeated", "pending occurrences deleted",
 	"occurrences created by backfills", "occurrences kept by backfills", "local/create by topic, applied", "local times delivered",
 	"local times moved by a check", "local times of paused timers moved by a check", "local times kept because they have no instant",
-	"local times delivered at the earlier instant after a move",
 }
 
 func TestSeeds(t *testing.T) {
