@@ -25,6 +25,7 @@ func (o *oracle) report(ctx context.Context, settled bool) *Report {
 	defer o.mu.Unlock()
 	o.finishesHaveFollowUps(ctx, handle)
 	o.world.schedules.check(ctx, handle)
+	o.world.locals.check(ctx, handle)
 	o.checkRate()
 	if !settled {
 		o.broken("stuck", "timers are still pending, or commands unanswered, %v after all faults ended", settleLimit)

@@ -47,8 +47,12 @@ func (w *World) runClients(ctx context.Context) {
 					w.pauseGroup(ctx, &o)
 				case o.Verb == ResumeGroup:
 					w.resumeGroup(ctx, &o)
+				case o.Verb.onSchedules():
+					w.schedules.filter(ctx, &o)
 				case o.Verb.onSchedule():
 					w.schedules.request(ctx, &o)
+				case o.Verb.onLocal():
+					w.locals.request(ctx, &o)
 				case o.Topic:
 					w.command(ctx, &o)
 				default:
@@ -74,6 +78,10 @@ func (o *Op) space() string {
 		return removedNamespace
 	case o.Flow != "":
 		return flowNamespace
+	case o.Verb.onLocal():
+		return localNamespace
+	case o.Verb.onSchedule():
+		return scheduleNamespace
 	}
 	return namespace
 }
@@ -201,15 +209,20 @@ func (w *World) command(ctx context.Context, o *Op) {
 	types := map[Verb]string{
 		Create: event.TypeCreate, Update: event.TypeUpdate, Delete: event.TypeDelete, Pause: event.TypePause, Resume: event.TypeResume,
 	}
-	e, err := event.New(types[o.Verb], "client", fmt.Sprintf("command-%d", o.ID), "", "", timer.SystemClock(), json.RawMessage(w.body(o)))
-	must(err)
-	headers, body, err := e.Encode(event.Structured)
-	must(err)
 	id := timerID(o.Timer)
 	w.oracle.sent(o)
 	w.note("op %d  command %s %s due %v", o.ID, o.Verb, id, o.At+o.Soon)
+	w.publishCommand(ctx, o, types[o.Verb], o.space(), id, w.body(o))
+}
+
+// publishCommand publishes a command for the timer with an id, or for the schedule whose row has the id.
+func (w *World) publishCommand(ctx context.Context, o *Op, kind, space, id string, data []byte) {
+	e, err := event.New(kind, "client", fmt.Sprintf("command-%d", o.ID), "", "", timer.SystemClock(), json.RawMessage(data))
+	must(err)
+	headers, body, err := e.Encode(event.Structured)
+	must(err)
 	_, err = w.outside.Publish(ctx, bus.Commands, bus.Message{
-		Partition: shard.PartitionOf(w.blocks[o.space()].Place(id), partitions), Key: event.Subject(o.space(), id),
+		Partition: shard.PartitionOf(w.blocks[space].Place(id), partitions), Key: event.Subject(space, id),
 		Headers: headers, Body: body,
 	})
 	must(err)

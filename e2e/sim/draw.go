@@ -107,6 +107,8 @@ func Draw(seed uint64) Plan {
 	flows.flows(&p)
 	schedules := &dice{rand.New(rand.NewPCG(seed, 0x73636865))}
 	schedules.schedules(&p)
+	locals := &dice{rand.New(rand.NewPCG(seed, 0x6c6f6361))}
+	locals.locals(&p)
 	slices.SortStableFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	return p
 }

@@ -22,7 +22,7 @@ func (w *World) strike(ctx context.Context, f Fault) {
 		}
 		w.note("fault %s %+v", f.Kind, f)
 		switch f.Kind { // node.crash records crashes, node.replace replacements; the default is for faults of the bus
-		case Crash, Replace:
+		case Crash, Replace, NewZones:
 		case ClockStep, ClockJump: // until the clock is trusted
 			w.recording.struck(f.Kind, w.nodes[f.Node%len(w.nodes)], f.For+trustedWithin)
 		case Zombie, CutOff, StoreCut:
@@ -82,7 +82,9 @@ func (w *World) stroke(f Fault) func(context.Context) {
 	case ClockJump:
 		return func(context.Context) { n.clocks.jump(f.Delay, f.For) }
 	case Replace:
-		return func(ctx context.Context) { n.replace(ctx, f.Release) }
+		return func(ctx context.Context) { n.replace(ctx, f.Release, nil) }
+	case NewZones:
+		return func(ctx context.Context) { n.upgradeZones(ctx, f) }
 	case Crash:
 		return func(ctx context.Context) {
 			n.crash()

@@ -58,6 +58,7 @@ type node struct {
 	mu      sync.Mutex
 	life    *life   // nil while it is down
 	release Release // of the next process
+	zones   int     // the time zone database of the next process, as an index of Plan.Zones
 	lives   int
 	// running has all processes ever started, to wait for at the end.
 	running sync.WaitGroup
@@ -80,6 +81,8 @@ type life struct {
 	stop, kill context.CancelFunc
 	ended      chan struct{} // closed when the service has ended
 	release    Release
+	zones      int
+	begun      time.Duration
 	// Guarded by node.mu. stopping: it accepts no new requests.
 	dead, stopping bool
 }
@@ -96,6 +99,7 @@ func (n *node) begin() {
 	n.lives++
 	l := &life{
 		node: n, number: n.lives, member: n.world.broker.Join(n.String()), release: n.release, ended: make(chan struct{}),
+		zones: n.zones, begun: n.world.since(),
 	}
 	l.handle = newFaulty(n.world.db.Open(), l)
 	ctx, kill := context.WithCancel(context.Background())
@@ -148,6 +152,9 @@ func (l *life) service() func(context.Context) error {
 			Store: l.reach, Flows: flows, Reach: l.reach, Directory: directory, Bus: shared, Clock: l.settled, Revisions: revisions,
 			StoreClock: l.clock, Random: random, Caller: &receiver{life: l}, Keys: keys(), Source: n.String(), Logger: log, ClockBound: clockBound,
 		},
+	}
+	if len(n.world.plan.Zones) > 0 {
+		c.Ingest.Zones = ingest.Zones{Version: zoneVersion(l.zones), Load: n.world.plan.Zones[l.zones].load}
 	}
 	c.Wall = func() timer.Millis { wall, _ := n.clocks.machine(); return timer.FromTime(wall.Add(n.offset)) }
 	c.Dispatcher.Concurrency = n.world.plan.Narrow

@@ -127,7 +127,8 @@ func newOracle(w *World) *oracle {
 		flows:  map[string]*flowCalls{},
 	}
 	for i := range w.plan.Ops {
-		o.ops = append(o.ops, &opState{op: &w.plan.Ops[i], start: w.start, again: map[string]bool{}})
+		op := &w.plan.Ops[i]
+		o.ops = append(o.ops, &opState{op: op, start: w.start, again: map[string]bool{}})
 	}
 	return o
 }
@@ -452,6 +453,15 @@ func (o *oracle) commandAnswered(data json.RawMessage) {
 	}
 	o.mu.Lock()
 	s := o.find(id)
+	if s.op.Verb.onSchedule() || s.op.Verb.onLocal() {
+		if s.op.Verb.onSchedule() {
+			o.world.schedules.commandAnswered(s, &a)
+		} else {
+			o.world.locals.commandAnswered(s, &a)
+		}
+		o.mu.Unlock()
+		return
+	}
 	known := s.known
 	if known {
 		o.learn(s, got.generation)

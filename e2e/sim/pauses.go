@@ -56,7 +56,7 @@ func (w *World) pauseGroup(ctx context.Context, o *Op) {
 	}
 	w.oracle.mu.Unlock()
 	late, repeated := 0, false
-	ok := w.pages(ctx, o, "timers/pause-matching", map[string]any{"note": "maintenance"}, func(page map[string]any, again bool) {
+	ok := w.pages(ctx, o, "timers/pause-matching", groupFields(map[string]any{"note": "maintenance"}), func(page map[string]any, again bool) {
 		n, _ := page["late"].(float64)
 		late, repeated = late+int(n), repeated || again
 	})
@@ -75,7 +75,7 @@ func (w *World) resumeGroup(ctx context.Context, o *Op) {
 	w.oracle.mu.Lock()
 	p.resumed, p.rate, p.skip = w.since(), o.Rate, o.Skip
 	w.oracle.mu.Unlock()
-	fields := map[string]any{}
+	fields := groupFields(map[string]any{})
 	if o.Rate > 0 {
 		fields["resumeRate"] = o.Rate
 	}
@@ -106,12 +106,18 @@ func (w *World) resumeGroup(ctx context.Context, o *Op) {
 // walks is the number of walks after which a resume of the group must have found all paused timers.
 const walks = 20
 
-// pages sends a request for every page of the group until it is answered, and reports whether all were. again: an earlier request for the
+// groupFields adds the filter of the group.
+func groupFields(fields map[string]any) map[string]any {
+	fields["namespace"], fields["correlationId"] = namespace, group
+	return fields
+}
+
+// pages sends a request for every page of a filter until it is answered, and reports whether all were. again: an earlier request for the
 // page may have been applied.
 func (w *World) pages(ctx context.Context, o *Op, path string, fields map[string]any, read func(page map[string]any, again bool)) bool {
 	delete(fields, "cursor")
 	for {
-		fields["namespace"], fields["correlationId"], fields["limit"] = namespace, group, 4
+		fields["limit"] = 4
 		body, err := json.Marshal(fields)
 		must(err)
 		sent := 0

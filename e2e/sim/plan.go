@@ -34,6 +34,8 @@ type Plan struct {
 	Lifetime time.Duration
 	// Flows are the limits of flowNamespace.
 	Flows []timer.FlowLimit
+	// Zones are the time zone databases. Processes begin with the first one.
+	Zones []Zones
 	// Paid: shards become idle as soon as a sweep has found nothing in them, as on stores that charge per shard.
 	// Otherwise shards with timers stay active for a minute.
 	Paid   bool
@@ -51,9 +53,9 @@ func (p *Plan) has(meets func(*Op) bool) bool {
 	return slices.ContainsFunc(p.Ops, func(o Op) bool { return meets(&o) })
 }
 
-// failures returns the faults except Replace, which is an orderly stop and start.
+// failures returns the faults except orderly stops and starts.
 func (p *Plan) failures() []Fault {
-	return slices.DeleteFunc(slices.Clone(p.Faults), func(f Fault) bool { return f.Kind == Replace })
+	return slices.DeleteFunc(slices.Clone(p.Faults), func(f Fault) bool { return f.Kind == Replace || f.Kind == NewZones && f.Count == 0 })
 }
 
 // Verb is the kind of an Op.
@@ -109,7 +111,13 @@ type Op struct {
 	Flow string
 	// Recur is the schedule of MakeSchedule and, with only Every, of ChangeSchedule.
 	Recur Recur
-	// Quota is that of SetQuota, Status that of Purge.
+	// Pending: ChangeSchedule and DropSchedule delete the pending occurrences. Back is the length of the range of FillSchedule, which ends
+	// at At + Soon.
+	Pending bool
+	Back    time.Duration
+	// Local is the local time of an operation on a timer of localNamespace.
+	Local Local
+	// Quota is that of SetQuota, Status that of Purge and of the operations on all schedules.
 	Quota  store.Quota
 	Status timer.Status
 	// Pad is the size of a text in the payload.
@@ -243,6 +251,9 @@ const (
 	TokensRevoked FaultKind = "tokens-revoked"
 	// Replace stops the process of Node, which drains, and starts one of Release.
 	Replace FaultKind = "replace"
+	// NewZones is an orderly replacement (Count 0) or a crash (Count 1) after which the processes of Node have the time zone database
+	// Plan.Zones[Nth].
+	NewZones FaultKind = "new-zones"
 )
 
 // Fault is one fault.
@@ -263,8 +274,8 @@ type Fault struct {
 // String formats the plan for a reader.
 func (p *Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, host limit %d, circuit %d for %v, clock offsets %v, releases %v, onDone %t, onDead %t, tokens for %v, paid %t, flows %+v, length %v\n",
-		p.Seed, p.Schedulers, p.Narrow, p.HostLimit, p.Circuit, p.OpenFor, p.Offsets, p.Releases, p.OnDone, p.OnDead, p.Lifetime, p.Paid, p.Flows, p.Length)
+	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, host limit %d, circuit %d for %v, clock offsets %v, releases %v, onDone %t, onDead %t, tokens for %v, paid %t, flows %+v, zones %+v, length %v\n",
+		p.Seed, p.Schedulers, p.Narrow, p.HostLimit, p.Circuit, p.OpenFor, p.Offsets, p.Releases, p.OnDone, p.OnDead, p.Lifetime, p.Paid, p.Flows, p.Zones, p.Length)
 	for _, o := range p.Ops {
 		fmt.Fprintf(&b, "  op    %8v  %+v\n", o.At, o)
 	}

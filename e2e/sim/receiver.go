@@ -25,6 +25,9 @@ func (r *receiver) Call(ctx context.Context, request dispatcher.Request) dispatc
 	if !r.life.alive() {
 		return dispatcher.Answer{Err: errors.New("process crashed")}
 	}
+	if request.Timer.Namespace == localNamespace {
+		return w.locals.call(ctx, r.life, &request)
+	}
 	if isOccurrence(request.Timer.ID) {
 		return w.schedules.call(ctx, r.life, &request)
 	}

@@ -228,10 +228,40 @@ func (s *witness) Finish(ctx context.Context, now timer.Millis, items []store.Fi
 // Write counts the pending timers after each write.
 func (s *witness) Write(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error) {
 	written, err := s.Store.Write(ctx, now, ops)
-	s.life.node.world.oracle.resumed(ops, written)
-	s.life.node.world.schedules.wrote(ops, written)
-	s.life.node.world.quotas.count(ctx)
+	s.wrote(ctx, ops, written)
 	return written, err
+}
+
+// WriteAt implements store.Positions.
+func (s *witness) WriteAt(ctx context.Context, now timer.Millis, ops []store.Op, move store.Move) ([]store.Written, error) {
+	positions, _ := store.As[store.Positions](s.Store)
+	written, err := positions.WriteAt(ctx, now, ops, move)
+	s.wrote(ctx, ops, written)
+	return written, err
+}
+
+// Position implements store.Positions.
+func (s *witness) Position(ctx context.Context, topic string, partition int) (store.Position, error) {
+	positions, _ := store.As[store.Positions](s.Store)
+	return positions.Position(ctx, topic, partition)
+}
+
+// wrote records the operations that were applied.
+func (s *witness) wrote(ctx context.Context, ops []store.Op, written []store.Written) {
+	w := s.life.node.world
+	w.oracle.resumed(ops, written)
+	w.schedules.wrote(ops, written)
+	w.locals.wrote(s.life, ops, written)
+	w.quotas.count(ctx)
+}
+
+// UpdateNamespace passes the versions of time zone databases that are recorded.
+func (s *witness) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	recorded, err := s.Store.UpdateNamespace(ctx, ns)
+	if err == nil {
+		s.life.node.world.locals.recorded(ctx, s.life, &recorded)
+	}
+	return recorded, err
 }
 
 // violations checks the whole life.

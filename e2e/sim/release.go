@@ -159,9 +159,9 @@ func (r *recording) handedOver(about subject) []handover {
 	return r.handovers[about]
 }
 
-// replace stops the process, waits until it has ended, and starts one of the given release. One process is replaced at
-// a time.
-func (n *node) replace(ctx context.Context, by Release) {
+// replace stops the process, waits until it has ended, and starts one of the given release, and with the given time zone database unless it
+// is nil. One process is replaced at a time.
+func (n *node) replace(ctx context.Context, by Release, zones *int) {
 	select {
 	case n.world.rollout <- struct{}{}:
 		defer func() { <-n.world.rollout }()
@@ -174,6 +174,9 @@ func (n *node) replace(ctx context.Context, by Release) {
 	n.mu.Lock()
 	l := n.life
 	n.release = by
+	if zones != nil {
+		n.zones = *zones
+	}
 	if l != nil {
 		l.stopping = true
 	}

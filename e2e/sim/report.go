@@ -2,6 +2,9 @@ package sim
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -25,6 +28,8 @@ type Report struct {
 	FollowUps, Expired, Denied, Runs int
 	// Occurrences counts deliveries of occurrences, LeftOut the decisions not to create one, and Moves the answers that moved one.
 	Occurrences, LeftOut, Moves int
+	// Effects counts the operations on schedules and on timers with local times that were sent, and what they caused, by name.
+	Effects map[string]int
 	// Flows counts the callbacks of timers with a flow key.
 	Flows int
 	// Slowest is the largest lateness of a delivery. Late counts only from the healing on. Cut is the largest lateness
@@ -54,6 +59,9 @@ func (r *Report) Add(o *Report) {
 	r.Occurrences += o.Occurrences
 	r.LeftOut += o.LeftOut
 	r.Moves += o.Moves
+	for name, n := range o.Effects {
+		r.effect(name, n)
+	}
 	r.Expired += o.Expired
 	r.Denied += o.Denied
 	r.Runs += o.Runs
@@ -72,10 +80,26 @@ func (r *Report) Add(o *Report) {
 	r.Virtual += o.Virtual
 }
 
+func (r *Report) effect(name string, n int) {
+	if r.Effects == nil {
+		r.Effects = map[string]int{}
+	}
+	r.Effects[name] += n
+}
+
+// effects formats Effects for a reader.
+func (r *Report) effects() string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(r.Effects)) {
+		all = append(all, fmt.Sprintf("%s: %d", name, r.Effects[name]))
+	}
+	return strings.Join(all, ", ")
+}
+
 func (r *Report) String() string {
 	return fmt.Sprintf("%d operations, %d applied, %d deliveries, %d repeated, timers: %d done, %d dead, %d parked, %d paused (%d pauses), "+
 		"%d deleted or never created, %d calls of follow-ups, %d expired, %d denied, %d run now, schedules: %d deliveries, %d left out, %d moved; latest delivery after healing %v, during a cut %v, with wrong clocks %v, "+
-		"during a backlog %v (%d deliveries), %d events of other releases, %.1f virtual hours, %d violations",
+		"during a backlog %v (%d deliveries), %d events of other releases, %.1f virtual hours, %d violations; operations on schedules and local times, and their effects: %s",
 		r.Operations, r.Applied, r.Deliveries, r.Duplicates, r.Done, r.Dead, r.Parked, r.Paused, r.Pauses, r.Deleted, r.FollowUps, r.Expired, r.Denied, r.Runs, r.Occurrences, r.LeftOut, r.Moves,
-		r.Late, r.Cut, r.Clocks, r.Fair, r.Others, r.Foreign, r.Virtual.Hours(), len(r.Violations))
+		r.Late, r.Cut, r.Clocks, r.Fair, r.Others, r.Foreign, r.Virtual.Hours(), len(r.Violations), r.effects())
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,10 +19,11 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher"
 )
 
-// scheduleNamespace has the schedules. scheduleTimers is the first number of operations on them.
+// scheduleNamespace has the schedules. scheduleTimers is the first number of operations on them, scheduleFilters that of those on all.
 const (
 	scheduleNamespace = "schedules"
 	scheduleTimers    = 20_000
+	scheduleFilters   = 20_900
 )
 
 // The operations on schedules. A schedule ends with the plan at the latest.
@@ -31,10 +34,16 @@ const (
 	HoldSchedule    Verb = "schedules/pause"
 	FreeSchedule    Verb = "schedules/resume"
 	TriggerSchedule Verb = "schedules/trigger"
+	FillSchedule    Verb = "schedules/backfill"
+	// HoldSchedules and the next two are for all schedules with Status.
+	HoldSchedules Verb = "schedules/pause-matching"
+	FreeSchedules Verb = "schedules/resume-matching"
+	DropSchedules Verb = "schedules/delete-matching"
 )
 
-// onSchedule reports whether it is an operation on a schedule.
-func (v Verb) onSchedule() bool { return strings.HasPrefix(string(v), "schedules/") }
+// onSchedule reports whether it is an operation on schedules, and onSchedules whether it is one on all with a status.
+func (v Verb) onSchedule() bool  { return strings.HasPrefix(string(v), "schedules/") }
+func (v Verb) onSchedules() bool { return strings.HasSuffix(string(v), "-matching") }
 
 // Recur is the definition of a schedule with an occurrence at each multiple of Every, and the answers of its receiver: that of an
 // occurrence is chosen by its instant.
@@ -50,75 +59,40 @@ type Recur struct {
 // AnswerStop is {"stopSchedule":true}.
 const AnswerStop Answer = "stop"
 
-// schedules adds a namespace with schedules to some lives, like flows.
-func (r *dice) schedules(p *Plan) {
-	if p.Seed%kinds == 0 || p.Seed%kinds == slowCommits || p.backlog() || !r.chance(20) || p.has(func(o *Op) bool { return o.Verb == MakeNamespace }) {
-		return
-	}
-	for n := range 1 + r.IntN(5) {
-		at := r.between(0, p.Length/2)
-		next := func(verb Verb) Op { return Op{At: at, Timer: scheduleTimers + n, Verb: verb, Node: r.IntN(ingests)} }
-		first := next(MakeSchedule)
-		first.Recur = r.recur()
-		ops := []Op{first}
-		for r.chance(50) && len(ops) < 6 {
-			at = min(at+r.between(0, 15*time.Second), p.Length-time.Second)
-			o := next([]Verb{ChangeSchedule, ChangeSchedule, HoldSchedule, FreeSchedule, TriggerSchedule, DropSchedule}[r.IntN(6)])
-			if o.Verb == ChangeSchedule {
-				o.Recur = Recur{Every: first.Recur.Every}
-				if r.chance(70) {
-					o.Recur.Every = r.between(time.Second, 6*time.Second)
-				}
-			}
-			ops = append(ops, o)
-		}
-		at = max(at, p.Length-time.Second)
-		p.Ops = append(p.Ops, append(ops, next(FreeSchedule))...)
-	}
-	p.sortOps()
-}
-
-func (r *dice) recur() Recur {
-	c := Recur{
-		Every: r.between(time.Second, 6*time.Second), Overlap: []string{"allow", "allow", "skip", "queue", "cancelOther"}[r.IntN(5)],
-		CatchUp: []string{"all", "all", "last", "none"}[r.IntN(4)],
-	}
-	if c.CatchUp == "all" {
-		c.CatchUpWindow = r.between(schedule.OnTime, 30*time.Second)
-	}
-	if r.chance(30) {
-		c.Window = r.between(time.Millisecond, 3*time.Second)
-	}
-	if r.chance(30) {
-		c.Count = 1 + r.IntN(8)
-	}
-	if r.chance(20) {
-		c.PauseOnDead = 1 + r.IntN(3)
-	}
-	kinds := []Answer{AnswerDone, AnswerDone, AnswerDone, AnswerOK, AnswerError, AnswerGone, AnswerGone}
-	if r.chance(20) {
-		kinds = append(kinds, AnswerAgain, AnswerStop)
-	}
-	for range 1 + r.IntN(4) {
-		c.Answers = append(c.Answers, r.step(kinds[r.IntN(len(kinds))]))
-	}
-	return c
-}
-
 // scheduling has what clients and receivers of schedules see. It is guarded by oracle.mu.
 type scheduling struct {
 	world *World
 	// webhooks has the webhook-id of each occurrence that was delivered.
 	webhooks map[string]string
-	// triggered has the ids of occurrences in answers to triggers, deleted those that were deleted.
+	// triggered has the ids of occurrences in answers to triggers, deleted those that were deleted, with the number of times, and deletedAt
+	// with the first time.
 	triggered []string
-	deleted   map[string]bool
-	// made has the instant of the first occurrence, by schedule, if the answer was received and no other operation follows.
-	made map[string]timer.Millis
-	// held and dropped are the answered pauses and deletes, unsure the schedules with operations whose outcome is not known.
+	deleted   map[string]int
+	deletedAt map[string]time.Duration
+	// erased are the schedules that were deleted.
+	erased map[string]bool
+	// put has the ids of occurrences that ingests created, with the last time, and puts their number.
+	put  map[string]time.Duration
+	puts map[string]int
+	// created and changed count the creates and updates of schedules that were applied, by operation; commands those of commands, by
+	// schedule and command.
+	created, changed map[int]int
+	commands         map[string]int
+	// made has the instant of the first occurrence, by schedule, if the answer was received and no other operation follows. first has it
+	// also if others follow, and since is when the answer was received.
+	made, first map[string]timer.Millis
+	since       map[string]time.Duration
+	// held and dropped are the answered pauses and deletes, unsure the schedules with operations whose outcome is not known. mayDrop: a
+	// filter may have deleted schedules, from then on; 0: none.
 	held    []scheduleHold
 	dropped map[string]time.Duration
 	unsure  map[string]bool
+	mayDrop time.Duration
+	// missing are the operations that found no schedule.
+	missing []missing
+	// cleared are the answered operations that delete pending occurrences, by schedule. filled are the answered backfills.
+	cleared map[string][]scheduleClear
+	filled  []scheduleFill
 }
 
 // scheduleHold is the time from the answer to a pause until the next resume is sent.
@@ -127,18 +101,53 @@ type scheduleHold struct {
 	from, until time.Duration
 }
 
+// scheduleClear is an operation that deletes pending occurrences.
+type scheduleClear struct {
+	op             int
+	sent, answered time.Duration
+}
+
+// missing is an operation that was answered at a time that there is no schedule.
+type missing struct {
+	op *Op
+	at time.Duration
+}
+
+// scheduleFill is a backfill that was answered with a number of occurrences.
+type scheduleFill struct {
+	name           string
+	op             *Op
+	sent, answered time.Duration
+	count          int
+}
+
 func newScheduling(w *World) *scheduling {
 	return &scheduling{
-		world: w, webhooks: map[string]string{}, deleted: map[string]bool{}, made: map[string]timer.Millis{},
-		dropped: map[string]time.Duration{}, unsure: map[string]bool{},
+		world: w, webhooks: map[string]string{}, deleted: map[string]int{}, deletedAt: map[string]time.Duration{}, put: map[string]time.Duration{}, puts: map[string]int{},
+		created: map[int]int{}, changed: map[int]int{}, commands: map[string]int{}, erased: map[string]bool{},
+		made: map[string]timer.Millis{}, first: map[string]timer.Millis{}, since: map[string]time.Duration{},
+		dropped: map[string]time.Duration{}, unsure: map[string]bool{}, cleared: map[string][]scheduleClear{},
 	}
 }
 
 func scheduleName(t int) string { return fmt.Sprint("schedule-", t-scheduleTimers) }
 
+// scheduleCommands are the types of commands.
+var scheduleCommands = map[Verb]string{
+	MakeSchedule: event.TypeCreateSchedule, ChangeSchedule: event.TypeUpdateSchedule, DropSchedule: event.TypeDeleteSchedule,
+	HoldSchedule: event.TypePauseSchedule, FreeSchedule: event.TypeResumeSchedule, TriggerSchedule: event.TypeTriggerSchedule,
+	FillSchedule: event.TypeBackfillSchedule,
+}
+
 // request sends an operation on a schedule.
 func (s *scheduling) request(ctx context.Context, o *Op) {
 	w, name := s.world, scheduleName(o.Timer)
+	body, err := json.Marshal(s.body(o))
+	must(err)
+	if o.Topic {
+		s.command(ctx, o, body)
+		return
+	}
 	l := w.nodes[o.Node].serving()
 	if l == nil {
 		if o.Verb != FreeSchedule {
@@ -152,36 +161,129 @@ func (s *scheduling) request(ctx context.Context, o *Op) {
 			l = w.nodes[o.Node].serving()
 		}
 	}
-	body := map[string]any{"namespace": scheduleNamespace, "id": name}
-	if c := &o.Recur; c.Every > 0 {
-		body["specs"] = []any{map[string]any{"every": c.Every.String()}}
-	}
-	if o.Verb == MakeSchedule {
-		s.define(o, body)
-	}
-	text, err := json.Marshal(body)
-	must(err)
-	w.oracle.mu.Lock()
-	if o.Verb == FreeSchedule {
-		for i := range s.held {
-			if h := &s.held[i]; h.name == name {
-				h.until = min(h.until, w.since())
-			}
-		}
-	}
-	w.oracle.mu.Unlock()
+	s.sends(o)
 	call, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	rec := w.post(call, l, string(o.Verb), string(text))
-	w.note("op %d  %s %s answered %d", o.ID, o.Verb, name, rec.Code)
+	rec := w.post(call, l, string(o.Verb), string(body))
+	w.note("op %d  %s %s answered %d %s", o.ID, o.Verb, name, rec.Code, rec.Body)
 	unknown := !l.alive() || rec.Code == http.StatusGatewayTimeout
 	w.oracle.mu.Lock()
-	s.answered(o, name, rec.Code, rec.Body.Bytes(), unknown)
+	s.answered(w.oracle.find(o.ID), rec.Code, rec.Body.Bytes(), unknown)
 	w.oracle.mu.Unlock()
 	if o.Verb == FreeSchedule && (unknown || rec.Code == http.StatusServiceUnavailable || rec.Code == http.StatusTooManyRequests) && ctx.Err() == nil {
 		sleep(ctx, 500*time.Millisecond)
 		s.request(ctx, o)
 	}
+}
+
+// command publishes an operation on the command topic. It repeats a resume that is not answered, because a paused schedule never ends:
+// it may have been lost with its topic.
+func (s *scheduling) command(ctx context.Context, o *Op, body []byte) {
+	w := s.world
+	for {
+		s.sends(o)
+		w.note("op %d  command %s %s", o.ID, o.Verb, scheduleName(o.Timer))
+		w.publishCommand(ctx, o, scheduleCommands[o.Verb], scheduleNamespace, shard.ScheduleIDPrefix+scheduleName(o.Timer), body)
+		if o.Verb != FreeSchedule || o.At < w.plan.Length-time.Second {
+			return
+		}
+		for range 60 {
+			sleep(ctx, 500*time.Millisecond)
+			if w.oracle.knows(o) || ctx.Err() != nil {
+				return
+			}
+		}
+	}
+}
+
+// knows reports whether an operation was answered.
+func (o *oracle) knows(op *Op) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.find(op.ID).known
+}
+
+// sends records that an operation is sent.
+func (s *scheduling) sends(o *Op) {
+	w, name := s.world, scheduleName(o.Timer)
+	w.oracle.mu.Lock()
+	defer w.oracle.mu.Unlock()
+	st := w.oracle.find(o.ID)
+	if !st.wasSent {
+		st.sent, st.wasSent = w.since(), true
+	}
+	st.at = w.since()
+	w.oracle.counts.effect(o.kind(), 1)
+	switch o.Verb { //nolint:exhaustive // an operation with another verb changes no expectation before its answer.
+	case MakeSchedule:
+		return
+	case FreeSchedule:
+		s.frees(name)
+	case FreeSchedules:
+		s.frees("")
+		return
+	case DropSchedules:
+		if s.mayDrop == 0 {
+			s.mayDrop = w.since()
+		}
+		clear(s.made)
+		return
+	}
+	delete(s.made, name)
+}
+
+// frees ends the known pauses of a schedule, or of all.
+func (s *scheduling) frees(name string) {
+	for i := range s.held {
+		if h := &s.held[i]; name == "" || h.name == name {
+			h.until = min(h.until, s.world.since())
+		}
+	}
+}
+
+// kind is the name of the operation in the report.
+func (o *Op) kind() string {
+	kind := string(o.Verb)
+	if o.Pending {
+		kind += " with pending"
+	}
+	if o.Topic {
+		kind += " by topic"
+	}
+	return kind
+}
+
+// body returns the operation as a body of the API.
+func (s *scheduling) body(o *Op) map[string]any {
+	body := map[string]any{"namespace": scheduleNamespace, "id": scheduleName(o.Timer)}
+	if c := &o.Recur; c.Every > 0 {
+		body["specs"] = []any{map[string]any{"every": c.Every.String()}}
+	}
+	switch o.Verb { //nolint:exhaustive // no other verb has further fields.
+	case MakeSchedule:
+		s.define(o, body)
+	case ChangeSchedule:
+		if made := s.makes(o.Timer); made != nil && (o.Pending || o.ID%2 == 0) {
+			body["timer"] = template(made, o.ID)
+		}
+	case FillSchedule:
+		to := s.world.executeAt(o)
+		body["from"], body["to"] = to.Add(-o.Back), to
+	}
+	if o.Pending {
+		body["pending"] = "delete"
+	}
+	return body
+}
+
+// makes returns the operation that creates a schedule, nil if the plan has none.
+func (s *scheduling) makes(number int) *Op {
+	for i := range s.world.plan.Ops {
+		if o := &s.world.plan.Ops[i]; o.Timer == number && o.Verb == MakeSchedule {
+			return o
+		}
+	}
+	return nil
 }
 
 // define adds the definition of a schedule to the body of a create.
@@ -198,47 +300,200 @@ func (s *scheduling) define(o *Op, body map[string]any) {
 	if c.PauseOnDead > 0 {
 		body["pauseOnDead"] = c.PauseOnDead
 	}
+	body["timer"] = template(o, o.ID)
+}
+
+// occurrencePayload is the payload of occurrences: the operation that has created their schedule, and the one that has set their template.
+type occurrencePayload struct {
+	Schedule int `json:"schedule"`
+	By       int `json:"by"`
+}
+
+// template returns the template of the occurrences of a schedule, which an operation sets.
+func template(made *Op, by int) map[string]any {
 	template := map[string]any{
-		"callbackUrl": "http://schedules.test/" + fmt.Sprint(o.ID), "callbackTimeout": "10s", "payload": map[string]any{"schedule": o.ID},
+		"callbackUrl": "http://schedules.test/" + strconv.Itoa(by), "callbackTimeout": "10s", "payload": occurrencePayload{made.ID, by},
 		"retryPolicy": map[string]any{"maxAttempts": maxAttempts, "initialInterval": initialInterval.String(), "maxInterval": maxInterval.String()},
 	}
-	if c.Window > 0 {
-		template["window"] = c.Window.String()
+	if made.Recur.Window > 0 {
+		template["window"] = made.Recur.Window.String()
 	}
-	body["timer"] = template
+	return template
+}
+
+// commandAnswered processes the answer to a command. Answers may repeat; the first one counts.
+func (s *scheduling) commandAnswered(st *opState, a *event.Answer) {
+	status, body := http.StatusOK, []byte("{}")
+	switch {
+	case strings.HasSuffix(a.Error, "NOT_FOUND"):
+		status = http.StatusNotFound
+	case a.Error == "INVALID_INPUT":
+		status = http.StatusBadRequest
+	case strings.HasSuffix(a.Error, "CONFLICT"):
+		status = http.StatusConflict
+	case a.Error != "":
+		status = http.StatusInternalServerError
+		body = []byte(a.Error + ": " + a.Message)
+	case a.Schedule != nil:
+		body = a.Schedule
+	case a.Timer != nil:
+		body = a.Timer
+	case a.Backfill != nil:
+		body = a.Backfill
+	}
+	if st.known {
+		return
+	}
+	s.world.note("op %d  command answered %s%s earlier=%t %s", st.op.ID, a.Error, a.Message, a.Earlier, body)
+	if a.Earlier {
+		s.world.oracle.counts.effect("commands for schedules recognized as repeated", 1)
+	}
+	s.answered(st, status, body, a.Earlier)
 }
 
 // answered learns the answer to an operation.
-func (s *scheduling) answered(o *Op, name string, status int, body []byte, unknown bool) {
+func (s *scheduling) answered(st *opState, status int, body []byte, unknown bool) {
+	o, name, now := st.op, scheduleName(st.op.Timer), s.world.since()
+	st.known, st.at = true, now
 	var got struct {
-		ID     string       `json:"id"`
-		NextAt timer.Millis `json:"nextAt"`
+		ID            string       `json:"id"`
+		NextAt        timer.Millis `json:"nextAt"`
+		Created, Kept int
 	}
-	applied := status == http.StatusOK || status == http.StatusAccepted
-	if applied {
+	applied := !unknown && (status == http.StatusOK || status == http.StatusAccepted || status == http.StatusNoContent)
+	if applied && status != http.StatusNoContent {
 		must(json.Unmarshal(body, &got))
 	}
-	if o.Verb != MakeSchedule {
-		delete(s.made, name)
+	if applied {
+		s.world.oracle.counts.effect(o.kind()+", applied", 1)
 	}
-	now := s.world.since()
+	if o.Pending && applied {
+		s.cleared[name] = append(s.cleared[name], scheduleClear{o.ID, st.sent, now})
+	}
 	switch {
 	case unknown:
 		s.unsure[name] = true
-	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests, status == http.StatusNotFound:
+	case status == http.StatusNotFound:
+		s.missing = append(s.missing, missing{o, now})
+	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
 	case status == http.StatusBadRequest && (o.Verb == MakeSchedule || o.Verb == ChangeSchedule): // no occurrence before its end
 	case status == http.StatusConflict && o.Verb == HoldSchedule: // parked
-	case !applied && status != http.StatusNoContent:
+	case !applied:
 		s.world.oracle.broken("answer", "op %d: status %d: %s", o.ID, status, body)
 	case o.Verb == MakeSchedule:
-		s.made[name] = got.NextAt
+		s.first[name], s.since[name] = got.NextAt, now
+		if !s.sentAfter(st, func(*Op) bool { return true }) && s.mayDrop == 0 {
+			s.made[name] = got.NextAt
+		}
 	case o.Verb == HoldSchedule:
-		s.held = append(s.held, scheduleHold{name, now, never})
+		if !s.sentAfter(st, func(o *Op) bool { return o.Verb == FreeSchedule }) {
+			s.held = append(s.held, scheduleHold{name, now, never})
+		}
 	case o.Verb == DropSchedule:
 		s.dropped[name] = now
 	case o.Verb == TriggerSchedule:
 		s.triggered = append(s.triggered, got.ID)
+	case o.Verb == FillSchedule:
+		s.world.oracle.counts.effect("occurrences created by backfills", got.Created)
+		s.world.oracle.counts.effect("occurrences kept by backfills", got.Kept)
+		s.filled = append(s.filled, scheduleFill{name, o, st.sent, now, got.Created + got.Kept})
 	}
+}
+
+// sentAfter reports whether an operation on the schedule was sent that follows in the plan.
+func (s *scheduling) sentAfter(st *opState, meets func(*Op) bool) bool {
+	return slices.ContainsFunc(s.world.oracle.ops, func(other *opState) bool {
+		return other.op.Timer == st.op.Timer && other.op.ID > st.op.ID && other.wasSent && meets(other.op)
+	})
+}
+
+// filter sends an operation on all schedules with a status, page by page.
+func (s *scheduling) filter(ctx context.Context, o *Op) {
+	w := s.world
+	for range walks {
+		s.sends(o)
+		w.oracle.mu.Lock()
+		firm := s.firm(o)
+		w.oracle.mu.Unlock()
+		fields := map[string]any{"namespace": scheduleNamespace}
+		if o.Status != "" {
+			fields["status"] = o.Status
+		}
+		matched, applied, repeated := 0, 0, false
+		ok := w.pages(ctx, o, string(o.Verb), fields, func(page map[string]any, again bool) {
+			m, _ := page["matched"].(float64)
+			a, _ := page["applied"].(float64)
+			matched, applied, repeated = matched+int(m), applied+int(a), repeated || again
+		})
+		w.oracle.mu.Lock()
+		s.filtered(o, firm, ok && !repeated)
+		w.oracle.counts.effect(string(o.Verb)+", schedules changed", applied)
+		w.oracle.mu.Unlock()
+		if !ok || matched == 0 || o.Verb != FreeSchedules {
+			return
+		}
+	}
+}
+
+// firm returns the schedules that exist and about which no operation is being applied that resumes them.
+func (s *scheduling) firm(o *Op) map[string]time.Duration {
+	names := map[string]time.Duration{}
+	for name := range s.since {
+		if _, dropped := s.dropped[name]; !dropped && !s.unsure[name] {
+			names[name] = s.world.since()
+		}
+	}
+	for _, st := range s.world.oracle.ops {
+		if !st.op.Verb.onSchedule() || st.op.Verb.onSchedules() || !st.wasSent {
+			continue
+		}
+		name := scheduleName(st.op.Timer)
+		// A parked schedule is not paused, and only an active one is deleted.
+		held := st.op.Verb == HoldSchedule || st.op.Verb == MakeSchedule && st.op.Recur.PauseOnDead > 0
+		if st.op.Verb == FreeSchedule && !st.known || o.Verb == DropSchedules && (held || o.Status != "active" || s.holds()) {
+			delete(names, name)
+		}
+	}
+	return names
+}
+
+// holds reports whether a filter has paused schedules.
+func (s *scheduling) holds() bool {
+	return slices.ContainsFunc(s.world.oracle.ops, func(st *opState) bool { return st.op.Verb == HoldSchedules && st.wasSent })
+}
+
+// filtered learns the answers to all pages of an operation. names are the schedules that it must have changed, complete: each page was
+// answered at its first request.
+func (s *scheduling) filtered(o *Op, names map[string]time.Duration, complete bool) {
+	now := s.world.since()
+	switch {
+	case o.Verb == HoldSchedules && !complete: // it may pause them later
+		for _, st := range s.world.oracle.ops {
+			if st.op.Verb == MakeSchedule {
+				s.unsure[scheduleName(st.op.Timer)] = true
+			}
+		}
+	case !complete:
+	case o.Verb == HoldSchedules:
+		for name, from := range names {
+			if !s.freedSince(name, from) {
+				s.held = append(s.held, scheduleHold{name, now, never})
+			}
+		}
+	case o.Verb == DropSchedules:
+		for name := range names {
+			if _, known := s.dropped[name]; !known {
+				s.dropped[name] = now
+			}
+		}
+	}
+}
+
+// freedSince reports whether a resume of a schedule was sent since a time.
+func (s *scheduling) freedSince(name string, from time.Duration) bool {
+	return slices.ContainsFunc(s.world.oracle.ops, func(st *opState) bool {
+		return st.op.Verb == FreeSchedule && scheduleName(st.op.Timer) == name && st.wasSent && st.at >= from
+	})
 }
 
 // call receives one delivery of an occurrence: never early, and with one webhook-id.
@@ -261,14 +516,13 @@ func (s *scheduling) received(d *delivered) Step {
 	o.last = s.world.since()
 	o.counts.Occurrences++
 	o.checkTime(d)
-	if before, ok := s.webhooks[d.TimerID]; ok && before != d.webhook {
+	if before, ok := s.webhooks[d.TimerID]; ok && before != d.webhook && s.deleted[d.TimerID] == 0 {
 		o.broken("schedule", "%s was delivered as %s and as %s", d.TimerID, before, d.webhook)
 	}
 	s.webhooks[d.TimerID] = d.webhook
 	s.world.recording.delivered(d.attempt(), d, false)
-	var payload struct {
-		Schedule int `json:"schedule"`
-	}
+	s.checkCleared(d.TimerID)
+	var payload occurrencePayload
 	must(json.Unmarshal(d.Payload, &payload))
 	made := o.find(payload.Schedule)
 	if made == nil || d.Attempt > 1 {
@@ -278,195 +532,113 @@ func (s *scheduling) received(d *delivered) Step {
 	return answers[int(d.ExecuteAt/1000)%len(answers)]
 }
 
-// check implements I22 at the end of a life, from the outcomes that the store applied.
-func (s *scheduling) check(ctx context.Context, handle store.Store) {
-	all := map[string][]*finish{} // by schedule
-	var names []string
-	r := s.world.recording
-	r.mu.Lock()
-	for i := range r.finishes {
-		f := &r.finishes[i]
-		if f.before.Schedule == "" || f.Kind != store.FinishRescheduled && f.Kind != store.FinishDone {
-			continue
-		}
-		name := strings.TrimPrefix(f.before.ID, shard.ScheduleIDPrefix)
-		if all[name] == nil {
-			names = append(names, name)
-		}
-		all[name] = append(all[name], f)
-	}
-	r.mu.Unlock()
-	for _, name := range names {
-		s.checkChain(name, all[name])
-		s.checkOverlap(name, all[name])
-		s.checkHeld(name, all[name])
-		s.checkDelivered(all[name])
-		last := all[name][len(all[name])-1]
-		if mayPause := strings.Contains(last.before.Schedule, "pauseOnDead"); last.Kind != store.FinishDone && s.dropped[name] == 0 && !s.unsure[name] && !mayPause {
-			s.world.oracle.broken("schedule", "%s has not ended and was not deleted; its last instant was %s", name, last.before.ExecuteAt)
-		}
-	}
-	for _, id := range s.triggered {
-		if s.webhooks[id] == "" {
-			s.world.oracle.broken("schedule", "%s was triggered and never delivered", id)
-		}
-	}
-	block := s.world.blocks[scheduleNamespace]
-	for name := range s.made {
-		id := shard.ScheduleIDPrefix + name
-		t, err := handle.Get(ctx, timer.SystemClock(), store.Ref{Shard: block.Place(id), UUID: timer.UUIDOf(scheduleNamespace, id)})
-		paused := t.Status == timer.StatusPaused && t.Pause.By == "timerbus"
-		if !s.unsure[name] && s.dropped[name] == 0 && (err != nil || t.Status != timer.StatusDone && !paused) {
-			s.world.oracle.broken("schedule", "%s has status %q at the end: %v", name, t.Status, err)
-		}
-	}
-}
-
-// checkChain: each decision is for the instant that the one before has named, and names the next one; each instant is created at most
-// once, or left out with a reason.
-func (s *scheduling) checkChain(name string, decisions []*finish) {
-	o := s.world.oracle
-	created := map[string]bool{}
-	var last *finish
-	decided := timer.Millis(0) // the last instant that was created or left out
-	moved := map[timer.Millis]bool{}
-	for _, f := range decisions {
-		sched, err := schedule.Parse(f.before.Schedule, zone.Load)
-		must(err)
-		state, err := schedule.ParseState(f.before.ScheduleState)
-		must(err)
-		at, every := f.before.ExecuteAt, sched.Specs[0].Every
-		report := func(format string, args ...any) {
-			o.broken("schedule", "%s at %s, written at %v: %s", name, at, f.at, fmt.Sprintf(format, args...))
-		}
-		kind := schedule.DecisionOf(f.Record.Error)
-		if first, ok := s.made[name]; ok && last == nil && at != first && !moved[at] {
-			report("the create was answered with the first occurrence at %s", first)
-		}
-		switch {
-		case last == nil:
-		case last.before.Schedule == f.before.Schedule && at != last.NextAt:
-			report("the decision before named %s", last.NextAt)
-		case at <= decided && kind != "moved" && kind != "ended" && kind != "paused" && !moved[at]:
-			report("not after the instant before, %s", decided)
-		}
-		last = f
-		if kind == "moved" || kind == "ended" || kind == "paused" {
-			if kind == "moved" {
-				moved[f.NextAt] = true
-				o.counts.Moves++
-			}
-			continue
-		}
-		decided = at
-		if (f.FollowUp != nil) != (kind == "created") {
-			report("follow-up %v, reason %q", f.FollowUp, f.Record.Error)
-		}
-		if at%timer.Millis(every.Milliseconds()) != 0 && !moved[at] {
-			report("no multiple of %v", every)
-		}
-		if f.now < at {
-			report("decided early, at %s", f.now)
-		}
-		if f.FollowUp == nil {
-			o.counts.LeftOut++
-			if f.NextAt != 0 && f.NextAt <= at {
-				report("the next occurrence is at %s", f.NextAt)
-			}
-			continue
-		}
-		if created[f.FollowUp.ID] {
-			report("%s was created twice", f.FollowUp.ID)
-		}
-		created[f.FollowUp.ID] = true
-		if late := f.Record.FinishedAt.Sub(at); sched.CatchUp == schedule.CatchUpAll && sched.OnOverlap != schedule.Queue && late > sched.CatchUpWindow+time.Second {
-			report("created %v late, and the window is %v", late, sched.CatchUpWindow)
-		}
-		if sched.Count > 0 && state.Created >= sched.Count {
-			report("%d of %d occurrences had been created", state.Created, sched.Count)
-		}
-		if sched.OnOverlap == schedule.Queue {
-			continue // it leaves out those that were due while it waited
-		}
-		step := timer.Millis(every.Milliseconds())
-		replaced := state.Replaced
-		if state.ReplacedIn != sched.Version {
-			replaced = 0
-		}
-		next := (max(at, replaced)/step + 1) * step
-		if next >= sched.End || sched.Count > 0 && state.Created+1 >= sched.Count {
-			next = 0
-		}
-		if f.NextAt != next || (f.Kind == store.FinishDone) != (next == 0) {
-			report("the next occurrence is at %s, want %s", f.NextAt, next)
-		}
-	}
-}
-
-// checkOverlap: with skip and queue, an occurrence is created only when those before are finished.
-func (s *scheduling) checkOverlap(name string, decisions []*finish) {
-	sched, err := schedule.Parse(decisions[0].before.Schedule, zone.Load)
-	must(err)
-	if sched.OnOverlap != schedule.Skip && sched.OnOverlap != schedule.Queue {
-		return
-	}
-	r := s.world.recording
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	running := ""
-	for i := range r.finishes {
-		f := &r.finishes[i]
-		switch {
-		case f.before.ID == running && f.end() != "":
-			running = ""
-		case f.FollowUp == nil || f.before.ID != shard.ScheduleIDPrefix+name:
-		case running != "":
-			s.world.oracle.broken("schedule", "%s was created at %v while %s was not finished", f.FollowUp.ID, f.at, running)
-		default:
-			running = f.FollowUp.ID
-		}
-	}
-}
-
-// checkHeld: after the answer to a pause or a delete, nothing is created.
-func (s *scheduling) checkHeld(name string, decisions []*finish) {
-	for _, f := range decisions {
-		if f.FollowUp == nil {
-			continue
-		}
-		for _, h := range s.held {
-			if h.name == name && f.at > h.from && f.at < h.until && !s.unsure[name] {
-				s.world.oracle.broken("schedule", "%s was created at %v, and a pause was answered at %v", f.FollowUp.ID, f.at, h.from)
-			}
-		}
-		if at, ok := s.dropped[name]; ok && f.at > at && !s.unsure[name] {
-			s.world.oracle.broken("schedule", "%s was created at %v, and the delete was answered at %v", f.FollowUp.ID, f.at, at)
-		}
-	}
-}
-
-// checkDelivered: each occurrence that was created was delivered, unless it was deleted.
-func (s *scheduling) checkDelivered(decisions []*finish) {
-	for _, f := range decisions {
-		if f.FollowUp != nil && s.webhooks[f.FollowUp.ID] == "" && !s.deleted[f.FollowUp.ID] {
-			s.world.oracle.broken("schedule", "%s was created at %v and never delivered", f.FollowUp.ID, f.at)
-		}
-	}
-}
-
-// wrote learns which occurrences were deleted.
-func (s *scheduling) wrote(ops []store.Op, written []store.Written) {
-	for i := range written {
-		if _, deletes := ops[i].(store.Delete); deletes && written[i].Err == nil {
-			s.world.oracle.mu.Lock()
-			s.deleted[written[i].Timer.ID] = true
-			s.world.oracle.mu.Unlock()
-		}
-	}
-}
-
 // isOccurrence reports whether the timer with the id belongs to a schedule.
 func isOccurrence(id string) bool {
 	_, ok := shard.ScheduleOf(id)
 	return ok || strings.HasPrefix(id, shard.ScheduleIDPrefix)
+}
+
+// occurrenceOf returns the schedule and the instant of an occurrence.
+func occurrenceOf(id string) (name string, at timer.Millis, ok bool) {
+	name, ok = shard.ScheduleOf(id)
+	if !ok {
+		return "", 0, false
+	}
+	instant, err := time.Parse(time.RFC3339Nano, id[strings.LastIndexByte(id, '@')+1:])
+	must(err)
+	return name, timer.FromTime(instant), true
+}
+
+// wrote learns which schedules and occurrences were written.
+func (s *scheduling) wrote(ops []store.Op, written []store.Written) {
+	o := s.world.oracle
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i := range written {
+		t := &written[i].Timer
+		if written[i].Err != nil || written[i].Kept || !isOccurrence(t.ID) {
+			continue
+		}
+		switch op := ops[i].(type) {
+		case store.Put:
+			s.wrotePut(t)
+		case store.Update:
+			if op.Patch.Schedule != nil {
+				s.wroteUpdate(&written[i])
+			}
+		case store.Delete:
+			s.wroteDelete(t)
+		}
+	}
+}
+
+func (s *scheduling) wrotePut(t *timer.Timer) {
+	if _, _, ok := occurrenceOf(t.ID); ok {
+		s.put[t.ID] = s.world.since()
+		s.puts[t.ID]++
+		return
+	}
+	var payload occurrencePayload
+	must(json.Unmarshal(t.Payload, &payload))
+	if s.created[payload.By]++; s.created[payload.By] > 1 {
+		s.world.oracle.broken("twice", "op %d, which creates a schedule, was applied again", payload.By)
+	}
+}
+
+// wroteUpdate: an update is applied once, and counts the version up.
+func (s *scheduling) wroteUpdate(w *store.Written) {
+	o := s.world.oracle
+	before, err := schedule.Parse(w.Prior.Schedule, zone.Load)
+	must(err)
+	after, err := schedule.Parse(w.Timer.Schedule, zone.Load)
+	must(err)
+	if after.Version != before.Version+1 {
+		o.broken("schedule", "%s had version %d, and was updated to version %d", w.Timer.ID, before.Version, after.Version)
+	}
+	var payload occurrencePayload
+	must(json.Unmarshal(w.Timer.Payload, &payload))
+	if st := o.find(payload.By); st != nil && st.op.Verb == ChangeSchedule && w.Prior.CallbackURL != w.Timer.CallbackURL {
+		if s.changed[payload.By]++; s.changed[payload.By] > 1 {
+			o.broken("twice", "op %d, which updates a schedule, was applied again", payload.By)
+		}
+	}
+	if after.Command == "" {
+		return
+	}
+	command := w.Timer.ID + " " + after.Command
+	if s.commands[command]++; s.commands[command] > 1 {
+		o.broken("twice", "the command %s was applied again to %s", after.Command, w.Timer.ID)
+	}
+}
+
+// wroteDelete: an occurrence is deleted only if an operation or the overlap policy of its schedule says so.
+func (s *scheduling) wroteDelete(t *timer.Timer) {
+	o := s.world.oracle
+	name, _, ok := occurrenceOf(t.ID)
+	if !ok {
+		name = strings.TrimPrefix(t.ID, shard.ScheduleIDPrefix)
+		s.erased[name] = true
+		if s.mayDrop == 0 && !slices.ContainsFunc(o.ops, func(st *opState) bool {
+			return st.op.Verb == DropSchedule && scheduleName(st.op.Timer) == name && st.wasSent
+		}) {
+			o.broken("schedule", "%s was deleted, and no operation requires that", name)
+		}
+		return
+	}
+	if s.deleted[t.ID]++; s.deleted[t.ID] == 1 {
+		s.deletedAt[t.ID] = s.world.since()
+	}
+	pending, cancels := false, false
+	for _, st := range o.ops {
+		if st.op.Verb.onSchedule() && !st.op.Verb.onSchedules() && scheduleName(st.op.Timer) == name {
+			pending = pending || st.op.Pending && st.wasSent
+			cancels = cancels || st.op.Recur.Overlap == "cancelOther"
+		}
+	}
+	if pending {
+		o.counts.effect("pending occurrences deleted", 1)
+	}
+	if !pending && !cancels {
+		o.broken("schedule", "%s was deleted, and nothing requires that", t.ID)
+	}
 }

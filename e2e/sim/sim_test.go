@@ -102,6 +102,17 @@ func judged(t *testing.T) (counts func(sim.Violation) bool, all bool) {
 	return func(v sim.Violation) bool { return slices.Contains(rules, v.Rule) }, false
 }
 
+// effects are what 1,000 lives must contain.
+var effects = []string{
+	"schedules/create by topic, applied", "schedules/update by topic, applied", "schedules/update with pending by topic, applied",
+	"schedules/pause by topic, applied", "schedules/resume by topic, applied", "schedules/trigger by topic, applied",
+	"schedules/backfill by topic, applied", "schedules/delete with pending by topic, applied", "schedules/update with pending, applied",
+	"schedules/backfill, applied", "schedules/pause-matching, schedules changed", "schedules/resume-matching, schedules changed",
+	"schedules/delete-matching, schedules changed", "commands for schedules recognized as repeated", "pending occurrences deleted",
+	"occurrences created by backfills", "occurrences kept by backfills", "local/create by topic, applied", "local times delivered",
+	"local times moved by a check", "local times of paused timers moved by a check", "local times kept because they have no instant",
+}
+
 func TestSeeds(t *testing.T) {
 	first, count := seeds(t, lives().seeds)
 	counts, all := judged(t)
@@ -120,6 +131,11 @@ func TestSeeds(t *testing.T) {
 	}
 	if count >= 200 && all && (sum.FollowUps == 0 || sum.Expired == 0 || sum.Denied == 0 || sum.Runs == 0 || sum.Pauses == 0) {
 		t.Errorf("the options of timers are not drawn: %s", sum.String())
+	}
+	for _, effect := range effects {
+		if count >= 1000 && all && sum.Effects[effect] == 0 {
+			t.Errorf("%d lives have no %q", count, effect)
+		}
 	}
 	t.Logf("%d lives in %v: %s", count, time.Since(start).Round(time.Millisecond), sum.String())
 }

@@ -52,6 +52,8 @@ type World struct {
 	removals *removals
 	// schedules is what clients and receivers of schedules see.
 	schedules *scheduling
+	// locals is what was written and delivered of timers with local times.
+	locals *locals
 	// recording is checked by the rules that need the whole life.
 	recording *recording
 	outside   *membus.Member // publishes commands and reads the public topics
@@ -121,8 +123,12 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 		w.create(t, quietNamespace, partitions, settings)
 	}
 	w.quotas, w.removals, w.schedules = newQuotas(w), newRemovals(w), newScheduling(w)
+	w.locals = newLocals(w)
 	if plan.has(func(o *Op) bool { return o.Verb.onSchedule() }) {
 		w.create(t, scheduleNamespace, partitions, settings)
+	}
+	if plan.has(func(o *Op) bool { return o.Verb.onLocal() }) {
+		w.create(t, localNamespace, partitions, settings)
 	}
 	if plan.has(func(o *Op) bool { return o.Limited }) {
 		w.create(t, limitedNamespace, partitions, settings)
@@ -150,6 +156,9 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 func (w *World) create(t *testing.T, name string, shards int, settings store.Settings) {
 	t.Helper()
 	settings.ZoneVersion = zone.Version
+	if len(w.plan.Zones) > 0 {
+		settings.ZoneVersion = zoneVersion(0)
+	}
 	ns, err := w.db.Open().CreateNamespace(t.Context(), store.Namespace{
 		Name: name, Shards: shard.Block{Count: shards}, Settings: settings,
 	})
@@ -178,6 +187,7 @@ func (w *World) play(ctx context.Context) *Report {
 	sleep(ctx, w.plan.Length)
 	w.clients.Wait()
 	w.heal()
+	w.locals.await(ctx)
 	settled := w.settle(ctx)
 	report := w.oracle.report(ctx, settled)
 	stop()

@@ -110,6 +110,22 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	return b.Reader.Read(p)
 }
 
+// TestABackfillIsNotRefusedByAClockThatIsNotTrusted: by a clock that is an hour behind, the range of a backfill has not passed.
+func TestABackfillIsNotRefusedByAClockThatIsNotTrusted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clocks := faultstore.NewClocks()
+		clock, stop := clocks.Start(t.Context())
+		w := newWorld(t, func(config *ingest.Config) { config.Clock, config.StoreClock = clock.Settled, clock })
+		w.post("schedules/create", `{"id":"s","specs":[{"every":"1s"}]}`).must(t, http.StatusOK)
+		time.Sleep(10 * time.Second)
+		body := fmt.Sprintf(`{"id":"s","from":%q,"to":%q}`, timer.SystemClock().Add(-3*time.Second), timer.SystemClock().Add(-time.Second))
+		clocks.SetAway(true)
+		clocks.Set(faultstore.Ahead{Monotonic: -time.Hour})
+		w.post("schedules/backfill", body).must(t, http.StatusServiceUnavailable)
+		stop()
+	})
+}
+
 // TestI8_NoTimeIsComputedFromATimeThatWasNotTrusted: a request arrives while the clock is lost, and its body when the
 // clock is right again. Its executeIn would count from the wrong time.
 func TestI8_NoTimeIsComputedFromATimeThatWasNotTrusted(t *testing.T) {

@@ -16,7 +16,8 @@ import (
 // The instants of local times and of schedules depend on the time zone database, which is part of a release. After its start, a process
 // computes them again in each namespace that was last checked with a different database, and then records its database in the settings of
 // the namespace. The progress within a namespace is not stored: if the process stops, the next process checks all timers of the namespace
-// again, and writes only those that have not been moved yet.
+// again, and writes only those that have not been moved yet. Before the first move, the database of the namespace is recorded as unknown,
+// so that the next process checks the namespace even if it has the database that was recorded before.
 
 const (
 	// localTimesPage is the size of a page. After each localTimesProgress timers, the progress is logged.
@@ -78,8 +79,33 @@ func (s *Service) checkLocalTimes(ctx context.Context) {
 	}
 }
 
-// checkNamespace checks the local times of a namespace, and records the database. It returns false if ctx has ended.
+// checkNamespace checks the local times of a namespace, and records the database. It repeats this if a process with another database has
+// recorded its own in the meantime. It returns false if ctx has ended.
 func (s *Service) checkNamespace(ctx context.Context, ns *store.Namespace) (localTimes, bool) {
+	from := ns.Settings.ZoneVersion
+	if from == "" {
+		from = "unknown"
+	}
+	var found localTimes
+	for again := true; again; {
+		one, ok := s.checkAll(ctx, ns)
+		found.add(one)
+		if !ok || !s.retryLocalTimes(ctx, func(ctx context.Context) (err error) {
+			again, err = s.recordZones(ctx, ns, s.cfg.Zones.Version)
+			return err
+		}) {
+			return found, false
+		}
+	}
+	if found.checked > 0 {
+		s.cfg.Logger.Info("time zone database: local times of a namespace checked", "namespace", ns.Name,
+			"checked", found.checked, "moved", found.moved, "kept", found.kept, "from", from, "to", s.cfg.Zones.Version)
+	}
+	return found, true
+}
+
+// checkAll checks the local times of a namespace once. It returns false if ctx has ended.
+func (s *Service) checkAll(ctx context.Context, ns *store.Namespace) (localTimes, bool) {
 	var found localTimes
 	q := store.ListQuery{Namespace: *ns, Limit: localTimesPage, WithoutPayloads: true}
 	for read, progress := 0, localTimesProgress; ; {
@@ -104,17 +130,6 @@ func (s *Service) checkNamespace(ctx context.Context, ns *store.Namespace) (loca
 		if q.After = page.Next; len(q.After) == 0 {
 			break
 		}
-	}
-	if !s.retryLocalTimes(ctx, func(ctx context.Context) error { return s.recordZones(ctx, *ns) }) {
-		return found, false
-	}
-	if found.checked > 0 {
-		from := ns.Settings.ZoneVersion
-		if from == "" {
-			from = "unknown"
-		}
-		s.cfg.Logger.Info("time zone database: local times of a namespace checked", "namespace", ns.Name,
-			"checked", found.checked, "moved", found.moved, "kept", found.kept, "from", from, "to", s.cfg.Zones.Version)
 	}
 	return found, true
 }
@@ -164,6 +179,11 @@ func (s *Service) checkPage(ctx context.Context, ns *store.Namespace, timers []t
 		if timers[i].Local != nil || timers[i].Schedule != "" {
 			page.checked++
 			items = add(items, &timers[i])
+		}
+	}
+	if len(items) > 0 {
+		if _, err := s.recordZones(ctx, ns, ""); err != nil {
+			return err
 		}
 	}
 	for some := range slices.Chunk(items, maxWritten) {
@@ -236,28 +256,39 @@ func (s *Service) nextOccurrence(t *timer.Timer, now timer.Millis) (timer.Millis
 	return at, nil
 }
 
-// recordZones records in the settings of a namespace that its local times were checked with the present database.
-func (s *Service) recordZones(ctx context.Context, ns store.Namespace) error {
-	for base := ns.Shards.Base; ; {
-		if ns.Settings.ZoneVersion == s.cfg.Zones.Version || ns.Settings.DeletingSince != 0 || ns.Shards.Base != base {
-			return nil // another process has recorded it, or the namespace was deleted and perhaps created again
+// recordZones records in the settings of a namespace that its local times were checked with a database; "": that they are being moved. It
+// updates ns. again is set if a process with another database has recorded its own since ns was read: the local times must be checked
+// again.
+func (s *Service) recordZones(ctx context.Context, ns *store.Namespace, version string) (again bool, err error) {
+	present, err := s.cfg.Store.GetNamespace(ctx, ns.Name)
+	for {
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			return false, nil
+		case err != nil:
+			return false, err
+		case present.Settings.ZoneVersion == version || present.Settings.DeletingSince != 0 || present.Shards.Base != ns.Shards.Base:
+			// Another process has recorded it, or the namespace was deleted and perhaps created again.
+			ns.Settings.ZoneVersion = version
+			return false, nil
+		case version != "" && present.Settings.ZoneVersion != "" && present.Settings.ZoneVersion != ns.Settings.ZoneVersion:
+			*ns = present
+			return true, nil
 		}
 		now, err := s.writeNow()
 		if err != nil {
-			return err
+			return false, err
 		}
-		ns.Settings.ZoneVersion, ns.UpdatedAt = s.cfg.Zones.Version, max(now, ns.UpdatedAt+1)
-		recorded, err := s.cfg.Store.UpdateNamespace(ctx, ns)
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-			return nil
-		case errors.Is(err, store.ErrConflict):
-			ns = recorded // the present state
-		case err != nil:
-			return err
-		default:
+		present.Settings.ZoneVersion, present.UpdatedAt = version, max(now, present.UpdatedAt+1)
+		recorded, err := s.cfg.Store.UpdateNamespace(ctx, present)
+		if err == nil {
 			s.cfg.Directory.Learn(recorded)
-			return nil
+			*ns = recorded
+			return false, nil
 		}
+		if !errors.Is(err, store.ErrConflict) {
+			return false, err
+		}
+		present = recorded
 	}
 }

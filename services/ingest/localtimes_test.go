@@ -300,7 +300,7 @@ func TestLocalTimesAreCheckedAgain(t *testing.T) {
 	w.restart(tune, short)
 	<-wrote
 	w.stop()
-	if ns, err := w.store.GetNamespace(t.Context(), "default"); err != nil || ns.Settings.ZoneVersion != zone.Version {
+	if ns, err := w.store.GetNamespace(t.Context(), "default"); err != nil || ns.Settings.ZoneVersion != "" {
 		t.Fatalf("the check did not end, but its database is recorded: %+v, %v", ns.Settings, err)
 	}
 
@@ -330,6 +330,72 @@ func TestLocalTimesAreCheckedAgain(t *testing.T) {
 	w.stop()
 	if !log.has(fmt.Sprintf("checked=%d", timers)) {
 		t.Errorf("the log:\n%s", log.text.String())
+	}
+}
+
+// TestLocalTimesAfterAnInterruptedUpgrade: a process with another database moves timers, and stops before it has recorded the database. The
+// next one has the earlier database.
+func TestLocalTimesAfterAnInterruptedUpgrade(t *testing.T) {
+	w := newWorld(t)
+	w.post("timers/create", `{"id":"a",`+inBerlin+`}`).must(t, http.StatusOK)
+	w.stop()
+	wrote := make(chan struct{})
+	w.store.set(func(_ context.Context, _ []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
+		defer close(wrote)
+		if _, err := do(); err != nil {
+			return nil, err
+		}
+		return nil, store.ErrOutcomeUnknown
+	})
+	tune, _ := with(shifted("2026a"))
+	w.restart(tune, func(c *ingest.Config) { c.ZonesRetry = time.Hour }) // it does not repeat the page before it stops
+	<-wrote
+	w.stop()
+	w.store.set(nil)
+	if row, err := w.row("a"); err != nil || row.ExecuteAt.String() != "2030-03-31T07:00:00.000Z" {
+		t.Fatalf("the timer was not moved: %s, %v", row.ExecuteAt, err)
+	}
+	tune, _ = with(ingest.Zones{Version: zone.Version, Load: zone.Load})
+	w.restart(tune)
+	w.awaitZones(zone.Version)
+	w.stop()
+	if row, err := w.row("a"); err != nil || row.ExecuteAt.String() != atTen {
+		t.Errorf("the timer is due at %s, want %s; %v", row.ExecuteAt, atTen, err)
+	}
+}
+
+// TestLocalTimesOfTwoDatabases: while a process checks a namespace, one with another database moves a timer and records its database.
+func TestLocalTimesOfTwoDatabases(t *testing.T) {
+	w := newWorld(t)
+	w.post("timers/create", `{"id":"a",`+inBerlin+`}`).must(t, http.StatusOK)
+	w.stop()
+	inner := w.store.Store
+	var once sync.Once
+	w.store.set(func(ctx context.Context, _ []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
+		written, err := do()
+		once.Do(func() {
+			row, err := w.row("a")
+			at := row.ExecuteAt + 1000
+			if err == nil {
+				_, err = inner.Write(ctx, noon, []store.Op{store.Update{
+					Ref: w.ref("a"), Revision: row.Revision + 1, Patch: timer.Patch{ExecuteAt: &at, Local: row.Local},
+				}})
+			}
+			ns, read := inner.GetNamespace(ctx, "default")
+			ns.Settings.ZoneVersion, ns.UpdatedAt = "2026b", ns.UpdatedAt+1
+			_, recorded := inner.UpdateNamespace(ctx, ns)
+			if err := errors.Join(err, read, recorded); err != nil {
+				t.Error(err)
+			}
+		})
+		return written, err
+	})
+	tune, _ := with(shifted("2026a"))
+	w.restart(tune)
+	w.awaitZones("2026a")
+	w.stop()
+	if row, err := w.row("a"); err != nil || row.ExecuteAt.String() != "2030-03-31T07:00:00.000Z" {
+		t.Errorf("the timer is due at %s; %v", row.ExecuteAt, err)
 	}
 }
 

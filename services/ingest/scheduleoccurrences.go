@@ -55,7 +55,7 @@ const maxBackfill = 1000
 
 func (s *Service) prepareBackfill(ctx context.Context, body []byte, from origin) (command, error) {
 	c := command{verb: event.VerbUpdate} // it counts in the quotas once for each occurrence
-	b, err := decode.ReadBackfillSchedule(body, from.received)
+	b, err := decode.ReadBackfillSchedule(body)
 	if err != nil {
 		return c, err
 	}
@@ -73,7 +73,10 @@ func (s *Service) prepareBackfill(ctx context.Context, body []byte, from origin)
 	if err := s.resolveSchedule(ctx, &c, b.ScheduleSelection, from); err != nil {
 		return c, err
 	}
-	return c, from.requireCertain()
+	if err := from.requireCertain(); err != nil {
+		return c, err
+	}
+	return c, b.CheckPassed(from.received)
 }
 
 // readDefinition reads the row of the schedule of a command, which may have ended.

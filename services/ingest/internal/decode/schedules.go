@@ -194,8 +194,8 @@ func ReadListSchedules(body []byte) (List, error) {
 	return m.List, err
 }
 
-// ReadBackfillSchedule decodes the body of a backfill. The range must not be in the future.
-func ReadBackfillSchedule(body []byte, now timer.Millis) (BackfillSchedule, error) {
+// ReadBackfillSchedule decodes the body of a backfill.
+func ReadBackfillSchedule(body []byte) (BackfillSchedule, error) {
 	var b BackfillSchedule
 	var hasFrom, hasTo bool
 	err := members(body, slices.Concat(scheduleNames, []string{"from", "to"}), func(name string, v value) (err error) {
@@ -220,10 +220,16 @@ func ReadBackfillSchedule(body []byte, now timer.Millis) (BackfillSchedule, erro
 		return b, timer.Invalid("to", missing{}, "the end of the range, an RFC 3339 time")
 	case b.To <= b.From:
 		return b, timer.Invalid("to", b.To.String(), "a time after from, which is "+b.From.String())
-	case b.To > now:
-		return b, timer.Invalid("to", b.To.String(), "a time that has passed")
 	}
 	return b, b.ScheduleSelection.complete()
+}
+
+// CheckPassed checks that the range is not in the future.
+func (b *BackfillSchedule) CheckPassed(now timer.Millis) error {
+	if b.To > now {
+		return timer.Invalid("to", b.To.String(), "a time that has passed")
+	}
+	return nil
 }
 
 // ReadPreviewSchedule decodes the body of a preview.
