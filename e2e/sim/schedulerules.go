@@ -292,17 +292,18 @@ func (s *scheduling) checkFilled(all map[string][]*finish) {
 	}
 }
 
-// checkCleared: no occurrence that a schedule had created before an operation which deletes the pending ones begins after its answer.
+// checkCleared: no occurrence that a schedule had created before an operation which deletes the pending ones begins after its answer. An
+// occurrence that a backfill has created again is not one of them.
 func (s *scheduling) checkCleared(id string) {
 	name, _, ok := occurrenceOf(id)
 	if !ok || len(s.cleared[name]) == 0 {
 		return
 	}
 	for _, c := range s.cleared[name] {
-		if s.world.since() <= c.answered+beginsWithin || s.put[id] > c.sent {
+		if s.world.since() <= c.answered+beginsWithin {
 			continue
 		}
-		if at, later := s.createdAt(name, id, c.answered); at < c.sent && later < pendingKnown {
+		if at, later := s.createdAt(name, id, c.answered); at < c.sent && later < pendingKnown && s.put[id] <= at {
 			s.world.oracle.broken("schedule", "%s, created at %v, was delivered, and op %d had deleted the pending occurrences at %v", id, at, c.op, c.answered)
 		}
 	}
