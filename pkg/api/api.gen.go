@@ -304,6 +304,10 @@ type CallbackAuthInput struct {
 // (RFC 6749, section 4.4). basic: with a user name and a password. bearer: with a fixed token.
 type CallbackAuthType string
 
+// CallbackHostFilter Selects the timers whose `callbackUrl` has this host, with its port if the URL has one, such as hooks.example.com:8443, in
+// lower case. The empty string selects the timers without a `callbackUrl`.
+type CallbackHostFilter = *string
+
 // CallbackResponse The body of a callback's answer with a 2xx status. An empty body, a body that is not JSON, and JSON with
 // neither field count as `{"ok": true}`.
 type CallbackResponse struct {
@@ -316,6 +320,18 @@ type CallbackResponse struct {
 
 	// StopSchedule true in the answer to an occurrence ends its schedule. Without effect for other timers.
 	StopSchedule bool `json:"stopSchedule,omitempty,omitzero"`
+}
+
+// Caller defines model for Caller.
+type Caller struct {
+	Grants []Grant `json:"grants"`
+
+	// Name `token` for the token of the service, `key NAME` for an API key, the subject of an identity provider or of a client
+	// certificate, or `anyone` if no credential is required.
+	//
+	//
+	// Example: key billing-ci
+	Name string `json:"name"`
 }
 
 // CorrelationIDFilter The exact correlation id.
@@ -634,6 +650,9 @@ type DeleteTimerRequest struct {
 // `both` does both.
 type Deliver string
 
+// DryRun Only counts the timers in `matched`, and changes nothing.
+type DryRun = bool
+
 // Duration Example: 30s
 type Duration = string
 
@@ -760,6 +779,9 @@ type ForecastTimersRequest struct {
 // Example: 3981234567890123456
 type Generation = string
 
+// GetCallerRequest defines model for GetCallerRequest.
+type GetCallerRequest = map[string]interface{}
+
 // Grant The verbs that are allowed in the namespaces that match a pattern.
 type Grant struct {
 	// Namespaces Names, in which each `*` matches any run of characters. `*` alone means all namespaces.
@@ -871,6 +893,9 @@ type KeyToken struct {
 	// Example: 2030-01-31T09:00:00.000Z
 	ExpiresAt Instant `json:"expiresAt,omitempty,omitzero"`
 }
+
+// LastErrorFilter Selects the timers that have exactly this `lastError`.
+type LastErrorFilter = string
 
 // LateDeletion defines model for LateDeletion.
 type LateDeletion struct {
@@ -1362,17 +1387,27 @@ type PreviewScheduleRequest struct {
 
 // PurgeMatchingRequest A timer must match all given filters.
 type PurgeMatchingRequest struct {
+	// CallbackHost Selects the timers whose `callbackUrl` has this host, with its port if the URL has one, such as hooks.example.com:8443, in
+	// lower case. The empty string selects the timers without a `callbackUrl`.
+	CallbackHost CallbackHostFilter `json:"callbackHost,omitempty,omitzero"`
+
 	// CorrelationID The exact correlation id.
 	CorrelationID CorrelationIDFilter `json:"correlationId,omitempty,omitzero"`
 
 	// Cursor The `nextCursor` of the previous page, of the same kind of request.
 	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
 
+	// DryRun Only counts the timers in `matched`, and changes nothing.
+	DryRun DryRun `json:"dryRun,omitempty,omitzero"`
+
 	// DueBefore Selects `executeAt` before this instant.
 	DueBefore Instant `json:"dueBefore,omitempty,omitzero"`
 
 	// DueFrom Selects `executeAt` from this instant on.
 	DueFrom Instant `json:"dueFrom,omitempty,omitzero"`
+
+	// LastError Selects the timers that have exactly this `lastError`.
+	LastError LastErrorFilter `json:"lastError,omitempty,omitzero"`
 
 	// Limit How many timers or schedules one request reads; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
@@ -1501,11 +1536,18 @@ type ResumeTimerRequest struct {
 
 // RetryMatchingRequest A timer must match all given filters. `executeAt` and `executeIn` exclude each other.
 type RetryMatchingRequest struct {
+	// CallbackHost Selects the timers whose `callbackUrl` has this host, with its port if the URL has one, such as hooks.example.com:8443, in
+	// lower case. The empty string selects the timers without a `callbackUrl`.
+	CallbackHost CallbackHostFilter `json:"callbackHost,omitempty,omitzero"`
+
 	// CorrelationID The exact correlation id.
 	CorrelationID CorrelationIDFilter `json:"correlationId,omitempty,omitzero"`
 
 	// Cursor The `nextCursor` of the previous page, of the same kind of request.
 	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
+
+	// DryRun Only counts the timers in `matched`, and changes nothing.
+	DryRun DryRun `json:"dryRun,omitempty,omitzero"`
 
 	// DueBefore Selects `dueAt` (for dead timers `executeAt`) before this instant.
 	DueBefore Instant `json:"dueBefore,omitempty,omitzero"`
@@ -1518,6 +1560,9 @@ type RetryMatchingRequest struct {
 	//
 	// Example: 10m
 	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
+
+	// LastError Selects the timers that have exactly this `lastError`.
+	LastError LastErrorFilter `json:"lastError,omitempty,omitzero"`
 
 	// Limit How many timers or schedules one request reads; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
@@ -2466,6 +2511,9 @@ type Unavailable = Error
 // VersionConflict defines model for VersionConflict.
 type VersionConflict = Error
 
+// GetCallerJSONRequestBody defines body for GetCaller for application/json ContentType.
+type GetCallerJSONRequestBody = GetCallerRequest
+
 // ListFlowsJSONRequestBody defines body for ListFlows for application/json ContentType.
 type ListFlowsJSONRequestBody = ListFlowsRequest
 
@@ -2603,6 +2651,9 @@ type UpdateTimerJSONRequestBody = UpdateTimerRequest
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// GetCaller Get the rights of the caller
+	// (POST /api/v1/caller/get)
+	GetCaller(w http.ResponseWriter, r *http.Request)
 	// ListFlows List the flows of a namespace that are in use
 	// (POST /api/v1/flows/list)
 	ListFlows(w http.ResponseWriter, r *http.Request)
@@ -2757,6 +2808,20 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// GetCaller operation middleware
+func (siw *ServerInterfaceWrapper) GetCaller(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetCaller(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // ListFlows operation middleware
 func (siw *ServerInterfaceWrapper) ListFlows(w http.ResponseWriter, r *http.Request) {
@@ -3550,6 +3615,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 		ErrorHandlerFunc:   options.ErrorHandlerFunc,
 	}
 
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/caller/get", wrapper.GetCaller)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/flows/list", wrapper.ListFlows)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/create", wrapper.CreateKey)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/list", wrapper.ListKeys)

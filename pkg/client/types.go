@@ -77,6 +77,8 @@ type (
 	RetryTimerRequest = api.RetryTimerRequest
 	// Key is an API key: a credential with grants.
 	Key = api.Key
+	// Caller is the name and the grants of a caller.
+	Caller = api.Caller
 	// NewKey is an API key with its new token, which no other answer contains.
 	NewKey = api.NewKey
 	// CreateKeyRequest creates an API key.

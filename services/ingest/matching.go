@@ -177,8 +177,11 @@ func (h *handler) serveMatchingAs(
 		if err != nil {
 			return answer{}, err
 		}
+		if m.Filtered() {
+			page.Timers = slices.DeleteFunc(page.Timers, func(t timer.Timer) bool { return !m.Selects(&t) })
+		}
 		result := api.MatchingPage{Matched: len(page.Timers), NextCursor: decode.WriteCursor(page.Next)}
-		if len(page.Timers) > 0 {
+		if len(page.Timers) > 0 && !m.DryRun {
 			if err := from.requireCertain(); err != nil {
 				return answer{}, err
 			}
