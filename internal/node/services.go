@@ -11,6 +11,7 @@ import (
 	"github.com/timerbus/timerbus/internal/egress"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/process"
+	"github.com/timerbus/timerbus/internal/ui"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -172,8 +173,16 @@ func (w *dependencies) ingest() ([]process.Component, error) {
 	if err != nil {
 		return nil, err
 	}
+	handler := s.Handler()
+	if o.UI != nil {
+		page := *o.UI
+		page.CheckHost = w.hosts.Check
+		if handler, err = ui.New(page, handler); err != nil {
+			return nil, err
+		}
+	}
 	return []process.Component{
 		{Name: string(Ingest), Run: s.Run},
-		httpComponent(ingest.NewServer(s.Handler(), requestTimeout, o.Logger), o.Listener, o.Drain/5),
+		httpComponent(ingest.NewServer(handler, requestTimeout, o.Logger), o.Listener, o.Drain/5),
 	}, nil
 }
