@@ -650,7 +650,8 @@ type DeleteTimerRequest struct {
 // `both` does both.
 type Deliver string
 
-// DryRun Only counts the timers in `matched`, and changes nothing.
+// DryRun Changes nothing: `applied` is how many timers would be changed. History also has the dead timers that have been scheduled again
+// since; a retry skips them.
 type DryRun = bool
 
 // Duration Example: 30s
@@ -1397,7 +1398,8 @@ type PurgeMatchingRequest struct {
 	// Cursor The `nextCursor` of the previous page, of the same kind of request.
 	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
 
-	// DryRun Only counts the timers in `matched`, and changes nothing.
+	// DryRun Changes nothing: `applied` is how many timers would be changed. History also has the dead timers that have been scheduled again
+	// since; a retry skips them.
 	DryRun DryRun `json:"dryRun,omitempty,omitzero"`
 
 	// DueBefore Selects `executeAt` before this instant.
@@ -1546,7 +1548,8 @@ type RetryMatchingRequest struct {
 	// Cursor The `nextCursor` of the previous page, of the same kind of request.
 	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
 
-	// DryRun Only counts the timers in `matched`, and changes nothing.
+	// DryRun Changes nothing: `applied` is how many timers would be changed. History also has the dead timers that have been scheduled again
+	// since; a retry skips them.
 	DryRun DryRun `json:"dryRun,omitempty,omitzero"`
 
 	// DueBefore Selects `dueAt` (for dead timers `executeAt`) before this instant.

@@ -10,6 +10,15 @@ import { chromium } from "playwright-core";
 
 const root = process.env.TIMERBUS_ROOT;
 
+// running are the services that were not stopped, because their test has failed.
+const running = new Set();
+export function stopAll() {
+  for (const child of running) {
+    child.removeAllListeners("exit");
+    child.kill("SIGKILL");
+  }
+}
+
 // startService runs `timerbus dev` on free ports, and waits until it is ready.
 export async function startService(args = [], env = {}) {
   const data = await mkdtemp(join(tmpdir(), "timerbus-ui-"));
@@ -26,6 +35,7 @@ export async function startService(args = [], env = {}) {
     });
     child.on("exit", (code) => { reject(new Error(`the service has ended with ${code}: ${text}`)); });
   });
+  running.add(child);
   await until("the service is ready", async () => (await fetch(url + "/readyz")).ok);
   return {
     url, pid: child.pid, banner: () => text,
@@ -34,6 +44,7 @@ export async function startService(args = [], env = {}) {
       const ended = new Promise((resolve) => { child.on("exit", resolve); });
       child.kill("SIGKILL");
       await ended;
+      running.delete(child);
       await rm(data, { recursive: true, force: true });
     },
   };
@@ -91,7 +102,7 @@ export async function open(browser, url, { expected = [], ...options } = {}) {
   page.on("pageerror", (error) => { problems.push(String(error)); });
   page.on("dialog", (dialog) => { problems.push(`a dialog: ${dialog.message()}`); void dialog.dismiss(); });
   page.on("request", (request) => { if (new URL(request.url()).origin !== new URL(url).origin) foreign.push(request.url()); });
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   await page.goto(url);
   return {
     page,

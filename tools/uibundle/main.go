@@ -78,7 +78,7 @@ func install(sources string) (string, error) {
 		hash.Write(text)
 	}
 	root := filepath.Join(sources, "..", "..", "..")
-	folder := filepath.Join(root, ".cache", "ui", hex.EncodeToString(hash.Sum(nil))[:16])
+	folder := filepath.Join(root, ".cache", "ui", "sources-"+hex.EncodeToString(hash.Sum(nil))[:16]) // as in tools/lib.sh
 	modules, installed := filepath.Join(folder, "node_modules"), filepath.Join(folder, ".installed")
 	switch _, err := os.Stat(installed); {
 	case err == nil:

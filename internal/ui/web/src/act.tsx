@@ -49,6 +49,9 @@ export function Confirm({ title, children, verb, danger, path, body, done, close
   );
 }
 
+// Counted is the result of a dry run; skipped are those that match and would not be changed.
+export interface Counted { n: number; more: boolean; skipped?: number }
+
 export interface BulkAction {
   title: string;
   verb: string; // "Retry"
@@ -59,7 +62,7 @@ export interface BulkAction {
   describe: ComponentChildren;
   danger?: boolean;
   // count returns how many timers match, for the dry run; at least so many if more is set.
-  count: (abort: AbortSignal, progress: (n: number) => void) => Promise<{ n: number; more: boolean }>;
+  count: (abort: AbortSignal, progress: (n: number) => void) => Promise<Counted>;
 }
 
 interface Progress { matched: number; applied: number; late: number; skipped: number; pages: number }
@@ -69,7 +72,7 @@ const pageSize = 250;
 // Bulk counts what a filter selects, and then changes it page by page, until the end or until it is cancelled.
 export function Bulk({ action, close, after }: { action: BulkAction; close: () => void; after: () => void }) {
   const [state, setState] = useState<"ask" | "counting" | "counted" | "running" | "ended" | "cancelled" | "failed">("ask");
-  const [count, setCount] = useState<{ n: number; more: boolean }>();
+  const [count, setCount] = useState<Counted>();
   const [seen, setSeen] = useState(0);
   const [progress, setProgress] = useState<Progress>({ matched: 0, applied: 0, late: 0, skipped: 0, pages: 0 });
   const [error, setError] = useState<ApiError>();
@@ -126,7 +129,7 @@ export function Bulk({ action, close, after }: { action: BulkAction; close: () =
       <p>{action.describe}</p>
       {state === "counting" && <p role="status">Counting… {seen > 0 && number(seen)}</p>}
       {state === "counted" && count && (
-        <p role="status" class="callout">Dry run: {count.more ? "at least " : ""}{counted(count.n, "timer")} would be {action.done}. Nothing was changed.</p>
+        <p role="status" class="callout">Dry run: {count.more ? "at least " : ""}{counted(count.n, "timer")} would be {action.done}{count.skipped ? `, ${number(count.skipped)} would be skipped, because they were retried before` : ""}. Nothing was changed.</p>
       )}
       {progress.pages > 0 && (
         <div class="progress-wrap">

@@ -34,6 +34,19 @@ function add(to: Read, timers: Timer[]): void {
   to.read += timers.length;
 }
 
+// Members shows the first timers of a group, as they are now: they may have been retried since.
+function Members({ of: g }: { of: Group }) {
+  const [present, setPresent] = useState<Timer[]>(g.timers);
+  useEffect(() => {
+    const abort = new AbortController();
+    const get = (t: Timer) => call<Timer>("timers/get", { namespace: t.namespace, id: t.id }, abort.signal)
+      .then((newest) => newest.generation === t.generation ? t : { ...t, status: newest.status }, () => t);
+    void Promise.all(g.timers.map(get)).then((all) => { if (!abort.signal.aborted) setPresent(all); });
+    return () => { abort.abort(); };
+  }, [g.timers]);
+  return <TimerTable timers={present} caption={`Dead timers of ${g.host}`} />;
+}
+
 export function Dead() {
   const q = route.value.query;
   const correlationId = q.get("correlationId") ?? "", dueFrom = q.get("dueFrom") ?? "", dueBefore = q.get("dueBefore") ?? "";
@@ -89,12 +102,13 @@ export function Dead() {
         ? <>All dead timers of <strong>{ns}</strong> that call <strong>{group.host}</strong> and failed with <q>{group.error}</q>.</>
         : <>All dead timers of <strong>{ns}</strong> that this page’s filter selects, also those that were not read yet.</>,
       count: async (abort, progress) => {
-        let n = 0;
+        let n = 0, skipped = 0;
         for (let cursor: string | undefined; ;) {
           const { data } = await callFull<MatchingPage>(path, { ...own, dryRun: true, limit: 1000, cursor }, abort);
-          progress(n += data.matched);
+          progress(n += data.applied);
+          skipped += data.skipped;
           cursor = data.nextCursor;
-          if (!cursor) return { n, more: false };
+          if (!cursor) return { n, more: false, skipped };
         }
       },
     });
@@ -125,7 +139,8 @@ export function Dead() {
       )}
       {state && groups.length > 0 && (
         <>
-          <p class="muted" role="status">{counted(state.read, "dead timer")} in {counted(groups.length, "group")}, by host and reason{state.cursor && ", and more"}</p>
+          <p class="muted" role="status">{counted(state.read, "dead timer")} in {counted(groups.length, "group")}, by host and reason{state.cursor && ", and more"}.
+            A timer that was retried stays here as the history of its earlier run, until it is deleted or the dead retention ends.</p>
           <div class="groups">
             {groups.map(([k, g]) => (
               <section class="card group" key={k} aria-label={`${g.host}: ${g.error}`}>
@@ -142,7 +157,7 @@ export function Dead() {
                     <Button kind="small ghost" aria-expanded={open === k} onClick={() => { setOpen(open === k ? undefined : k); }}>{open === k ? "Hide" : "Show"} timers</Button>
                   </div>
                 </div>
-                {open === k && <TimerTable timers={g.timers} caption={`Dead timers of ${g.host}`} />}
+                {open === k && <Members of={g} />}
                 {open === k && g.count > g.timers.length && <p class="muted pad">The first {g.timers.length} of {number(g.count)}.</p>}
               </section>
             ))}

@@ -65,9 +65,11 @@ export function milliseconds(text: string): number {
   return sum;
 }
 
-// span shows a duration of the API without parts that are zero: 24h0m0s is 24h.
+// span shows a duration of the API without parts that are zero, and whole days as days: 720h0m0s is 30d.
 export function span(text: string | undefined): string {
   if (!text) return "";
+  const [, hours] = /^(\d+)h(?:0m0s)?$/.exec(text) ?? [];
+  if (hours && Number(hours) > 24 && Number(hours) % 24 === 0) return `${Number(hours) / 24}d`;
   return text.replace(/(\d+h)0m0s$/, "$1").replace(/(\d+m)0s$/, "$1");
 }
 

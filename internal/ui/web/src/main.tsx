@@ -155,13 +155,14 @@ function Shell() {
       <button type="button" class="skip" onClick={skip}>Skip to the content</button>
       <header>
         <Button kind="icon menu" aria-label="Menu" aria-expanded={menu} aria-controls="nav" onClick={() => { setMenu(!menu); }}>☰</Button>
-        <a class="brand" href={link(["overview"])}><Mark /><span>Timerbus</span></a>
+        <a class="brand" aria-label="Timerbus, overview" href={link(["overview"])}><Mark /><span>Timerbus</span></a>
         <label class="sr" for="ns">Namespace</label>
         <select id="ns" class="namespace" value={namespace.value} onChange={(e) => { selectNamespace(e.currentTarget.value); }}>
           {names.map((name) => <option key={name} value={name} selected={name === namespace.value}>{name}</option>)}
         </select>
         <div class="spacer" />
         {settings.readOnly && <span class="badge paused">read-only</span>}
+        <div class={`prefs${menu ? " open" : ""}`}>
         <label class="sr" for="zone">Time zone</label>
         <select id="zone" value={zone.value} onChange={(e) => { zone.value = e.currentTarget.value as Zone; }}>
           <option value="local" selected={zone.value === "local"}>Local time</option>
@@ -176,6 +177,7 @@ function Shell() {
           <option value="light" selected={theme.value === "light"}>Light</option>
           <option value="dark" selected={theme.value === "dark"}>Dark</option>
         </select>
+        </div>
       </header>
       <div class="frame">
         <nav id="nav" aria-label="Pages" class={menu ? "open" : ""}>

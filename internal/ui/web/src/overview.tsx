@@ -81,9 +81,9 @@ function ForecastCard() {
   const [, text, hours, bucket] = ranges.find(([value]) => value === range) ?? ranges[0]!;
   const poll = usePoll<Forecast>(`forecast/${namespace.value}/${range}`, 60_000, (abort) => {
     const step = bucket * 60_000;
-    const from = Math.floor(serverNow() / step) * step + step;
+    const from = Math.floor(serverNow() / step) * step;
     return call("timers/forecast", {
-      namespace: namespace.value, to: new Date(from + hours * 3_600_000 - step).toISOString(), bucket: `${bucket}m`,
+      namespace: namespace.value, from: new Date(from).toISOString(), to: new Date(from + hours * 3_600_000).toISOString(), bucket: `${bucket}m`,
     }, abort);
   });
   const chooser = (
@@ -104,7 +104,7 @@ function ForecastCard() {
             <p class="muted">{counted(sum, "timer")} of {namespace.value} due in the next {text}{f.truncated && `, counted until ${time(f.completeBefore)}`}</p>
             {sum === 0
               ? <Empty title="Nothing is due in this time." command={"timerbus timer create hello --in 1h"}>Create a timer:</Empty>
-              : <Bars bars={bars} every={Math.ceil(bars.length / 8)} label={`Timers due in the next ${text}, for each ${bucket} minutes: ${sum} in all`} />}
+              : <Bars bars={bars} every={Math.ceil(bars.length / (innerWidth < 600 ? 4 : 8))} label={`Timers due in the next ${text}, for each ${bucket} minutes: ${sum} in all`} />}
           </>
         );
       }}</Loaded>
@@ -176,7 +176,7 @@ export function Overview() {
             <Tile label="Lateness p50" value={seconds(v.lateness50)} hint="start of the attempt" kind={v.lateness50 !== undefined && v.lateness50 > 5 ? "warn" : ""} />
             <Tile label="Lateness p99" value={seconds(v.lateness99)} hint="last minute" kind={v.lateness99 !== undefined && v.lateness99 > 10 ? "warn" : ""} spark={series.lateness} />
             <Tile label="Fires" value={v.fires === undefined ? "–" : `${short(v.fires)}/s`} hint="last minute" spark={series.fires} />
-            <Tile label="Pending" value={v.pending === undefined ? "–" : short(v.pending)} hint={v.pending === undefined ? "" : number(v.pending)} href={link(["timers"])} />
+            <Tile label="Pending" value={v.pending === undefined ? "–" : short(v.pending)} hint={(v.pending ?? 0) < 1000 ? "scheduled, retrying" : number(v.pending ?? 0)} href={link(["timers"])} />
             <Tile label="Backlog" value={v.overdue === undefined ? "–" : short(v.overdue)} hint={v.oldest ? `oldest ${seconds(v.oldest)}` : "overdue timers"} kind={(v.oldest ?? 0) > 10 ? "warn" : ""} />
             <Tile label="Dead" value={v.dead === undefined ? "–" : short(v.dead)} hint="can be retried" kind={v.dead ? "bad" : ""} href={link(["dead"])} />
             <Tile label="Paused, parked" value={v.held === undefined ? "–" : short(v.held)} hint={scope} href={link(["timers"], { status: "paused" })} />

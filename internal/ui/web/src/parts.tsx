@@ -6,12 +6,21 @@ import { relative, time } from "./format";
 import { now } from "./state";
 import type { Polled } from "./poll";
 
+let navigated = false;
+
 export function Page({ title, crumb, actions, children }: {
   title: string; crumb?: ComponentChildren; actions?: ComponentChildren; children: ComponentChildren;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => { document.title = `${title} · Timerbus`; }, [title]);
-  useEffect(() => { heading.current?.focus({ preventScroll: true }); scrollTo(0, 0); }, []);
+  useEffect(() => {
+    // Not on the first page: the focus begins at the top.
+    if (navigated) {
+      heading.current?.focus({ preventScroll: true });
+      scrollTo(0, 0);
+    }
+    navigated = true;
+  }, []);
   return (
     <>
       <div class="page-head">
@@ -221,7 +230,7 @@ export function Table({ caption, head, children, stack }: {
   caption: string; head: ComponentChildren[]; children: ComponentChildren; stack?: boolean;
 }) {
   return (
-    <div class="table-wrap" tabIndex={0} role="region" aria-label={caption}>
+    <div class="table-wrap" tabIndex={0} role="group" aria-label={caption}>
       <table class={stack ? "stack" : ""}>
         <caption class="sr">{caption}</caption>
         <thead><tr>{head.map((text, i) => <th key={i} scope="col">{text}</th>)}</tr></thead>
@@ -246,27 +255,21 @@ export interface Bar { label: string; value: number; title: string }
 
 // Bars is a bar chart, with its numbers as a table for those who cannot see it.
 export function Bars({ bars, label, every }: { bars: Bar[]; label: string; every: number }) {
-  const width = 960, height = 180, bottom = 22, left = 40;
-  const most = Math.max(1, ...bars.map((b) => b.value));
-  const top = nice(most);
-  const step = (width - left) / Math.max(1, bars.length);
-  const y = (v: number) => (height - bottom) * (1 - v / top) + 6;
+  const top = nice(Math.max(1, ...bars.map((b) => b.value)));
+  const step = 1000 / Math.max(1, bars.length);
+  const y = (v: number) => 100 * (1 - v / top);
   return (
     <>
-      <svg class="chart" viewBox={`0 0 ${width} ${height + 6}`} role="img" aria-label={label} preserveAspectRatio="none">
-        {[0, top / 2, top].map((v) => (
-          <g key={v}>
-            <line x1={left} x2={width} y1={y(v)} y2={y(v)} class="grid" />
-            <text x={left - 6} y={y(v) + 4} text-anchor="end">{short(v)}</text>
-          </g>
-        ))}
-        {bars.map((b, i) => (
-          <g key={i}>
-            {b.value > 0 && <rect class="bar" x={left + i * step + 1} width={Math.max(1, step - 2)} y={y(b.value)} height={Math.max(1.5, y(0) - y(b.value))} rx="1.5"><title>{b.title}</title></rect>}
-            {i % every === 0 && <text x={left + i * step} y={height + 2}>{b.label}</text>}
-          </g>
-        ))}
-      </svg>
+      <div class="chart" role="img" aria-label={label}>
+        <svg viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true">
+          {[0, top / 2, top].map((v) => <line key={v} x1="0" x2="1000" y1={y(v)} y2={y(v)} />)}
+          {bars.map((b, i) => b.value > 0 && (
+            <rect key={i} x={i * step + step * 0.08} width={step * 0.84} y={Math.min(y(b.value), 99)} height={Math.max(1, 100 - y(b.value))}><title>{b.title}</title></rect>
+          ))}
+        </svg>
+        {[0, top / 2, top].map((v) => <span key={v} class="y" aria-hidden="true" style={{ top: `${y(v)}%` }}>{short(v)}</span>)}
+        {bars.map((b, i) => i % every === 0 && <span key={i} class="x" aria-hidden="true" style={{ left: `${i * step / 10}%` }}>{b.label}</span>)}
+      </div>
       <details class="as-table">
         <summary>As a table</summary>
         <Table caption={label} head={["From", "Timers"]}>

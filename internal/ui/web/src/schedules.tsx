@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { ApiError, call, may, type Decision, type Occurrence, type Schedule, type Spec } from "./api";
+import { ApiError, call, may, settings, type Decision, type Occurrence, type Schedule, type Spec } from "./api";
 import { Confirm } from "./act";
 import { counted, instant, span, time } from "./format";
 import { Badge, Button, Card, Dialog, Empty, ErrorBox, Facts, JSONView, Loaded, Page, SelectField, StatusBadge, Table, TextField, Time } from "./parts";
@@ -11,6 +11,10 @@ export function specText(s: Spec): string {
   if (s.every) return `every ${span(s.every)}`;
   if (s.rrule) return s.rrule;
   return counted(s.dates?.length ?? 0, "date");
+}
+
+function shownTemplate({ payload, request, headers, ...rest }: Schedule["timer"]): Record<string, unknown> {
+  return settings.hidePayloads ? rest : { ...rest, payload, request, headers };
 }
 
 export function Schedules() {
@@ -106,7 +110,10 @@ export function SchedulePage({ id }: { id: string }) {
       <Loaded of={schedule}>{(one) => (
         <div class="grid">
           <Definition of={one} />
-          <Card title="Timer of an occurrence"><JSONView value={one.timer} label="Template" /></Card>
+          <Card title="Timer of an occurrence">
+            <JSONView value={shownTemplate(one.timer)} label="Template" />
+            {settings.hidePayloads && <p class="hint">Its payload, body and headers are hidden by the settings of the server.</p>}
+          </Card>
           <Card title="Next occurrences" wide flush aside={preview.data && <span class="muted">time zones {preview.data.zoneVersion}</span>}>
             {one.status === "paused" && <p class="callout">The schedule is paused: these occurrences are not created until it is resumed.</p>}
             <Loaded of={preview}>{(p) => <Occurrences of={p.occurrences} timeZone={p.timeZone} />}</Loaded>

@@ -114,15 +114,20 @@ function Timeline({ attempts, of: t }: { attempts: Attempt[]; of: Timer }) {
   }
   const took = (a: Attempt) => Date.parse(a.finishedAt) - Date.parse(a.startedAt);
   const longest = Math.max(1, ...attempts.map(took));
+  // The newest attempt is the first. An attempt is planned for the nextAt of the attempt before.
+  const late = (a: Attempt, i: number) => {
+    const before = attempts[i + 1];
+    return Date.parse(a.startedAt) - Date.parse(before?.generation === a.generation && before.nextAt ? before.nextAt : a.executeAt);
+  };
   return (
     <ol class="timeline">
-      {attempts.map((a) => (
+      {attempts.map((a, i) => (
         <li key={a.generation + a.attempt + a.startedAt} class={outcomeKinds[a.outcome]}>
           <div class="timeline-head">
             <Badge kind={outcomeKinds[a.outcome]}>{a.outcome}</Badge>
             <strong>Attempt {a.attempt}</strong>
             <Time at={a.startedAt} />
-            <span class="muted">{duration(Date.parse(a.startedAt) - Date.parse(a.executeAt))} after its time</span>
+            <span class="muted">{duration(Math.max(0, late(a, i)))} late</span>
           </div>
           <div class="timeline-body">
             <span>{t.callbackUrl ? <><code>{t.request?.method ?? "POST"}</code> → </> : "published → "}

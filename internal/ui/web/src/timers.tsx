@@ -98,7 +98,10 @@ export function Timers() {
       <form class="filters" role="search" onSubmit={(e) => { e.preventDefault(); if (open.trim()) go(["timers", open.trim()]); }}>
         <div class="field">
           <label for="open">Open by id</label>
-          <input id="open" data-search type="search" value={open} placeholder="order-1842" spellcheck={false} onInput={(e) => { setOpen(e.currentTarget.value); }} />
+          <div class="joined">
+            <input id="open" data-search type="search" value={open} placeholder="order-1842" spellcheck={false} onInput={(e) => { setOpen(e.currentTarget.value); }} />
+            <button type="submit" class="button">Open</button>
+          </div>
         </div>
         <SelectField label="Status" value={status} options={statuses} set={(value) => { change({ status: value }); }} />
         <Lazy label="Correlation id" value={correlationId} set={(value) => { change({ correlationId: value }); }} />

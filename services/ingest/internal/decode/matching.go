@@ -190,6 +190,9 @@ func (m *Matching) read(name string, v value) (err error) {
 	case "callbackHost":
 		const want = "the host of callback URLs, such as hooks.example.com:8443, in at most 2048 bytes, or an empty string"
 		m.Host.given = true
+		if string(v) == `""` {
+			return nil
+		}
 		if m.Host.v, err = v.string(name, want); err == nil && len(m.Host.v) > maxHost {
 			err = timer.Invalid(name, m.Host.v, want)
 		}
