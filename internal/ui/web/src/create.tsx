@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, apiURL, call, callFull, may, parseJSON, token, type Occurrence, type Schedule, type Timer } from "./api";
-import { instant, shell } from "./format";
+import { instant, localZone, shell } from "./format";
 import { AreaField, Card, Command, ErrorBox, Page, SelectField, TextField } from "./parts";
 import { Occurrences } from "./schedules";
 import { go, link, namespace, notify, zone } from "./state";
@@ -81,7 +81,7 @@ export function CreateTimer() {
   const [in_, setIn] = useState("15m");
   const [at, setAt] = useState("");
   const [localTime, setLocalTime] = useState("");
-  const [timeZone, setTimeZone] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const [timeZone, setTimeZone] = useState(localZone);
   const [url, setURL] = useState("http://127.0.0.1:9000/");
   const [payload, setPayload] = useState('{"order": 1842}');
   const [attempts, setAttempts] = useState("");
@@ -147,7 +147,7 @@ export function CreateSchedule() {
   const [cron, setCron] = useState("0 8 * * MON-FRI");
   const [every, setEvery] = useState("15m");
   const [rrule, setRRule] = useState("FREQ=MONTHLY;BYDAY=-1FR");
-  const [timeZone, setTimeZone] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const [timeZone, setTimeZone] = useState(localZone);
   const [url, setURL] = useState("http://127.0.0.1:9000/");
   const [payload, setPayload] = useState("");
   const [overlap, setOverlap] = useState("allow");

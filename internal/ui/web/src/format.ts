@@ -1,13 +1,16 @@
 // Texts for times, durations and numbers.
 import { scheduleZone, zone } from "./state";
 
+// localZone is read once, because that takes as long as formatting many times.
+export const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 // shownZone is the IANA name of the time zone in which times are shown.
 export function shownZone(): string {
   if (zone.value === "utc") return "UTC";
   if (zone.value === "schedule" && scheduleZone.value) return scheduleZone.value;
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return localZone;
 }
 
 function formatIn(timeZone: string): Intl.DateTimeFormat {
@@ -75,7 +78,7 @@ export function span(text: string | undefined): string {
 
 // inputTime returns the value of an input of type datetime-local for an instant, in the shown zone.
 export function inputTime(at: string | undefined): string {
-  return at ? time(at, zone.value === "utc" ? "UTC" : undefined).replace(" ", "T") : "";
+  return at ? time(at, zone.value === "utc" ? "UTC" : localZone).replace(" ", "T") : "";
 }
 
 // instant returns the instant of such a value; undefined for an empty or incomplete one.

@@ -1,5 +1,5 @@
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { ApiError, caller, identify, setToken, settings, signIn, token } from "./api";
 import { Dead } from "./dead";
 import { CreateSchedule, CreateTimer } from "./create";
@@ -23,6 +23,8 @@ const pages: [path: string, title: string, key: string][] = [
 function Content() {
   const [page = "overview", first, second] = route.value.path;
   const key = `${page}/${namespace.value}/${first ?? ""}`;
+  // The other pages send their requests while the rights of the caller are read.
+  if (!caller.value && (page === "overview" || page === "targets")) return <div class="skeleton" role="status"><span class="sr">Loading</span></div>;
   switch (page) {
     case "overview": return <Overview key={key} />;
     case "timers": return first === undefined ? <Timers key={key} /> : <TimerPage key={key} id={first} />;
@@ -141,7 +143,7 @@ function Shell() {
   const [menu, setMenu] = useState(false);
   const [help, setHelp] = useState(false);
   useKeys(() => { setHelp(true); });
-  useEffect(() => { void loadNamespaces().catch(() => undefined); }, [caller.value?.name]);
+  useEffect(() => { if (caller.value) void loadNamespaces().catch(() => undefined); }, [caller.value?.name]);
   const [current = "overview"] = route.value.path;
   useEffect(() => { setMenu(false); }, [route.value]);
   const names = [...new Set([namespace.value, ...namespaces.value.map((n) => n.name)])].sort();
@@ -205,18 +207,20 @@ function Shell() {
   );
 }
 
+// The first request is sent before anything is rendered.
+const first = identify();
+
 function App() {
   const [error, setError] = useState<ApiError>();
-  const start = () => {
+  const start = (asked = identify()) => {
     setError(undefined);
-    identify().catch((cause: unknown) => {
+    asked.catch((cause: unknown) => {
       if (cause instanceof ApiError && cause.status !== 401) setError(cause);
     });
   };
-  useEffect(start, []);
+  useLayoutEffect(() => { start(first); }, []);
   if (signIn.value !== null) return <SignIn reason={signIn.value} />;
-  if (error) return <main class="sign-in"><div class="card"><h1><Mark /> Timerbus</h1><ErrorBox error={error} again={start} /></div></main>;
-  if (!caller.value) return <main class="sign-in" aria-busy="true" />;
+  if (error) return <main class="sign-in"><div class="card"><h1><Mark /> Timerbus</h1><ErrorBox error={error} again={() => { start(); }} /></div></main>;
   return <Shell />;
 }
 

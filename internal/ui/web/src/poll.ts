@@ -1,5 +1,5 @@
 // Polls while the page is visible, with a growing pause after failures.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "./api";
 import { live } from "./state";
 
@@ -20,7 +20,8 @@ export function usePoll<T>(key: string, interval: number, load: (abort: AbortSig
   const latest = useRef(load);
   latest.current = load;
   const running = live.value === "on";
-  useEffect(() => {
+  // A layout effect, because others begin after the page is painted.
+  useLayoutEffect(() => {
     const abort = new AbortController();
     let timeout = 0, failures = 0, busy = false;
     const next = (ms: number) => {
