@@ -167,7 +167,7 @@ func TestFilesAreCompressedIfTheBrowserAcceptsIt(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			if _, err := io.Copy(&out, z); err != nil { //nolint:gosec // our own file.
+			if _, err := io.Copy(&out, z); err != nil {
 				t.Fatal(err)
 			}
 			text = out.String()
