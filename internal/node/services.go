@@ -12,6 +12,7 @@ import (
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/internal/ui"
+	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -103,6 +104,7 @@ type dependencies struct {
 	policy    *egress.Policy
 	hosts     *process.Hosts // nil accepts all hosts
 	access    *access.Authenticator
+	targets   func(namespace string, limit int) []api.Target // nil without a dispatcher in this process
 	source    string
 	format    event.Mode // of public events on the bus
 	prefix    string     // of the service's topics
@@ -139,6 +141,7 @@ func (w *dependencies) dispatcher() ([]process.Component, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.targets = s.Targets
 	return []process.Component{{Name: string(Dispatcher), Run: s.Run}}, nil
 }
 
@@ -164,7 +167,7 @@ func (w *dependencies) ingest() ([]process.Component, error) {
 		others = append(others, w.consumeCheck(Dispatcher), w.consumeCheck(Scheduler), w.busCheck())
 	}
 	s, err := ingest.New(ingest.Config{
-		Store: o.Store, Positions: positions, Flows: flows, Outbox: o.Outbox,
+		Store: o.Store, Positions: positions, Flows: flows, Targets: w.targets, Outbox: o.Outbox,
 		Directory: w.directory, Bus: w.bus, Clock: w.clock.Settled, StoreClock: w.clock,
 		Revisions: w.revisions, Source: w.source, Format: w.format, Prefix: w.prefix, Logger: o.Logger.With("component", "ingest"),
 		Registerer: w.registry, Gatherer: w.registry, Ready: others,

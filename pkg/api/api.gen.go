@@ -973,6 +973,15 @@ type ListShardsRequest struct {
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 }
 
+// ListTargetsRequest defines model for ListTargetsRequest.
+type ListTargetsRequest struct {
+	// Limit At most this many targets; 1 to 1000, by default 100.
+	Limit int `json:"limit,omitempty,omitzero"`
+
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+}
+
 // ListTimersRequest A timer must match all given filters. A null field counts as absent.
 type ListTimersRequest struct {
 	CorrelationID string `json:"correlationId,omitempty,omitzero"`
@@ -2026,6 +2035,36 @@ type SigningSecret struct {
 // an update. `paused`: a client paused the timer. `done` and `dead`: the timer is finished.
 type Status string
 
+// Target A host or user topic, as one namespace uses it in this process.
+type Target struct {
+	// CircuitOpen The target does not answer; one call in 10 s tries it again.
+	CircuitOpen bool `json:"circuitOpen"`
+
+	// Concurrency Largest number of calls of the namespace at the same time.
+	Concurrency int `json:"concurrency"`
+
+	// Running Calls of the namespace that run.
+	Running int `json:"running"`
+
+	// Target Scheme, host and port of callback URLs, or `topic` and the name of a user topic.
+	//
+	// Example: https://hooks.example.com:443
+	Target string `json:"target"`
+
+	// Waiting Timers of the namespace that wait for a call, in the memory of this process.
+	Waiting int `json:"waiting"`
+}
+
+// TargetList defines model for TargetList.
+type TargetList struct {
+	// Delivers This process has a dispatcher.
+	Delivers bool `json:"delivers"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+	Targets   []Target      `json:"targets"`
+}
+
 // Timer defines model for Timer.
 type Timer struct {
 	// Namespace Example: billing
@@ -2592,6 +2631,9 @@ type UpdateScheduleJSONRequestBody = UpdateScheduleRequest
 // ListShardsJSONRequestBody defines body for ListShards for application/json ContentType.
 type ListShardsJSONRequestBody = ListShardsRequest
 
+// ListTargetsJSONRequestBody defines body for ListTargets for application/json ContentType.
+type ListTargetsJSONRequestBody = ListTargetsRequest
+
 // BatchCreateTimersJSONRequestBody defines body for BatchCreateTimers for application/json ContentType.
 type BatchCreateTimersJSONRequestBody = BatchCreateRequest
 
@@ -2732,6 +2774,9 @@ type ServerInterface interface {
 	// ListShards List the owners and the progress of a namespace's shards
 	// (POST /api/v1/shards/list)
 	ListShards(w http.ResponseWriter, r *http.Request)
+	// ListTargets List the hosts and user topics that a namespace uses
+	// (POST /api/v1/targets/list)
+	ListTargets(w http.ResponseWriter, r *http.Request)
 	// BatchCreateTimers Create up to 1,000 timers
 	// (POST /api/v1/timers/batch-create)
 	BatchCreateTimers(w http.ResponseWriter, r *http.Request)
@@ -3167,6 +3212,20 @@ func (siw *ServerInterfaceWrapper) ListShards(w http.ResponseWriter, r *http.Req
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListShards(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListTargets operation middleware
+func (siw *ServerInterfaceWrapper) ListTargets(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListTargets(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3644,6 +3703,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/trigger", wrapper.TriggerSchedule)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/update", wrapper.UpdateSchedule)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/shards/list", wrapper.ListShards)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/targets/list", wrapper.ListTargets)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/batch-create", wrapper.BatchCreateTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/batch-delete", wrapper.BatchDeleteTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/count", wrapper.CountTimers)

@@ -60,6 +60,7 @@ var routes = map[string]struct {
 	"shards/list":                {access.Read, `{"namespace":"%s"}`},
 	"flows/list":                 {access.Read, `{"namespace":"%s"}`},
 	"caller/get":                 {access.Read, `{}`},
+	"targets/list":               {access.Read, `{"namespace":"%s"}`},
 	"keys/create":                {access.Admin, `{"name":"k","grants":[{"verbs":["read"],"namespaces":["*"]}]}`},
 	"keys/list":                  {access.Admin, `{}`},
 	"keys/rotate":                {access.Admin, `{"name":"k"}`},

@@ -201,6 +201,8 @@ export interface FlowLimit { pattern: string; rate?: { count: number; per: strin
 
 export interface Flow { flowKey: string; limit?: FlowLimit; running: number; waiting: number; backlog: number; dispatchers: number }
 
+export interface Target { target: string; concurrency: number; running: number; waiting: number; circuitOpen: boolean }
+
 export interface Shard {
   shard: number; partition: number; version: number; held: boolean; node?: string; claimedAt?: string; watermark?: string;
   nextDueAt?: string; overdueFor?: string;

@@ -282,7 +282,7 @@ export function Bars({ bars, label, every }: { bars: Bar[]; label: string; every
 
 function nice(n: number): number {
   const power = 10 ** Math.floor(Math.log10(n));
-  for (const f of [1, 2, 5, 10]) if (f * power >= n) return Math.max(2, f * power);
+  for (const f of [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10]) if (f * power >= n) return Math.max(2, f * power);
   return n;
 }
 

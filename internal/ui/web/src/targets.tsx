@@ -1,8 +1,8 @@
 import { useRef } from "preact/hooks";
-import { call, mayEverywhere, metricsText, type Flow } from "./api";
+import { call, mayEverywhere, metricsText, type Flow, type Target } from "./api";
 import { duration, number, span } from "./format";
 import { Metrics } from "./metrics";
-import { Card, Empty, Loaded, Page, Table, Tile } from "./parts";
+import { Badge, Card, Empty, Loaded, Page, Table, Tile } from "./parts";
 import { usePoll } from "./poll";
 import { link, namespace, route } from "./state";
 
@@ -56,6 +56,32 @@ function limitText(f: Flow): string {
   return [l.rate && `${number(l.rate.count)} per ${span(l.rate.per)}`, l.concurrency && `${number(l.concurrency)} at a time`].filter(Boolean).join(", ");
 }
 
+function Hosts() {
+  const ns = namespace.value;
+  const poll = usePoll<{ delivers: boolean; targets: Target[] }>(`targets/${ns}`, 3000, (abort) => call("targets/list", { namespace: ns, limit: 200 }, abort));
+  return (
+    <Card title="Hosts and user topics" flush wide>
+      <Loaded of={poll}>{({ delivers, targets }) => !delivers
+        ? <Empty title="This process delivers no timers, so it knows no hosts.">Dispatchers that run as separate processes do not share this state.</Empty>
+        : targets.length === 0
+          ? <Empty title={`No timer of ${ns} has been delivered since the start of this process.`} />
+          : (
+            <Table caption="Hosts and user topics" head={["Target", "Circuit", "Running", "Waiting", "Concurrency"]} stack>
+              {targets.map((t) => (
+                <tr key={t.target}>
+                  <td class="id" data-label="Target">{t.target}</td>
+                  <td data-label="Circuit">{t.circuitOpen ? <Badge kind="dead">open</Badge> : <Badge kind="done">closed</Badge>}</td>
+                  <td class="num" data-label="Running">{number(t.running)}</td>
+                  <td class="num" data-label="Waiting">{number(t.waiting)}</td>
+                  <td class="num" data-label="Concurrency">{number(t.concurrency)}</td>
+                </tr>
+              ))}
+            </Table>
+          )}</Loaded>
+    </Card>
+  );
+}
+
 export function Targets() {
   const ns = namespace.value, after = route.value.query.get("after") ?? "";
   const flows = usePoll<{ flows: Flow[]; next?: string }>(`flows/${ns}/${after}`, 3000, (abort) =>
@@ -63,6 +89,7 @@ export function Targets() {
   return (
     <Page title="Targets">
       {mayEverywhere("read") ? <CallbackTiles /> : <p class="callout">The figures of hosts need the right to read all namespaces.</p>}
+      <Hosts />
       <Card title="Flow keys" flush wide>
         <Loaded of={flows}>{(page) => (
           <>
