@@ -266,8 +266,10 @@ func TestANamespaceSetsItsCallsToAHost(t *testing.T) {
 func TestTargets(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.byHost(map[string]func(context.Context) dispatcher.Answer{
-			"hangs":  func(ctx context.Context) dispatcher.Answer { return after(ctx, 10*time.Second, 200) },
-			"silent": func(context.Context) dispatcher.Answer { return dispatcher.Answer{Err: errors.New("connection refused")} },
+			"hangs": func(ctx context.Context) dispatcher.Answer { return after(ctx, 10*time.Second, 200) },
+			"silent": func(context.Context) dispatcher.Answer {
+				return dispatcher.Answer{Err: errors.New("connection refused")}
+			},
 		})
 		w.settle(func(s *store.Settings) { s.HostConcurrency = 4 })
 		n := w.start()

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -23,18 +24,18 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: uibundle SOURCES OUTPUT")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	if err := run(context.Background(), os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(sources, output string) error {
+func run(ctx context.Context, sources, output string) error {
 	sources, err := filepath.Abs(sources)
 	if err != nil {
 		return err
 	}
-	modules, err := install(sources)
+	modules, err := install(ctx, sources)
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func bundle(sources, modules, output string) error {
 }
 
 // install returns the folder node_modules with the packages of package-lock.json.
-func install(sources string) (string, error) {
+func install(ctx context.Context, sources string) (string, error) {
 	hash := sha256.New()
 	files := []string{"package.json", "package-lock.json"}
 	texts := map[string][]byte{}
@@ -94,7 +95,7 @@ func install(sources string) (string, error) {
 			return "", err
 		}
 	}
-	npm := exec.Command("npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts")
+	npm := exec.CommandContext(ctx, "npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts")
 	npm.Dir, npm.Stdout, npm.Stderr = folder, os.Stderr, os.Stderr
 	if err := npm.Run(); err != nil {
 		return "", fmt.Errorf("install the packages of the web UI: npm ci: %w", err)

@@ -41,7 +41,7 @@ function useFigures() {
     if (fires !== undefined) series.current.fires = [...series.current.fires, fires].slice(-shownPoints);
     if (figures.lateness99 !== undefined) series.current.lateness = [...series.current.lateness, figures.lateness99].slice(-shownPoints);
     return pending === undefined ? { ...figures, ...await counts() } : figures;
-  });
+  }, !everywhere);
   return { poll, series: series.current };
 }
 
@@ -85,7 +85,7 @@ function ForecastCard() {
     return call("timers/forecast", {
       namespace: namespace.value, from: new Date(from).toISOString(), to: new Date(from + hours * 3_600_000).toISOString(), bucket: `${bucket}m`,
     }, abort);
-  });
+  }, true);
   const chooser = (
     <div class="segments" role="group" aria-label="Range of the forecast">
       {ranges.map(([value, label]) => <button key={value} type="button" aria-pressed={range === value} onClick={() => { setRange(value); }}>{label}</button>)}

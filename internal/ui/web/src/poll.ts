@@ -13,8 +13,12 @@ export interface Polled<T> {
   again: () => void;
 }
 
-// usePoll calls load at once, whenever key changes, and every interval ms afterwards. The data of another key is not kept.
-export function usePoll<T>(key: string, interval: number, load: (abort: AbortSignal) => Promise<T>): Polled<T> {
+// costlyShare is how long a costly request is not repeated, as a multiple of its duration.
+const costlyShare = 100;
+
+// usePoll calls load at once, whenever key changes, and every interval ms afterwards. The data of another key is not kept. A costly
+// request, for which the server counts, is repeated less often the longer it takes.
+export function usePoll<T>(key: string, interval: number, load: (abort: AbortSignal) => Promise<T>, costly = false): Polled<T> {
   const [state, setState] = useState<{ key: string; data?: T; error?: ApiError }>({ key: "" });
   const [turn, setTurn] = useState(0);
   const latest = useRef(load);
@@ -32,6 +36,7 @@ export function usePoll<T>(key: string, interval: number, load: (abort: AbortSig
       if (busy || abort.signal.aborted) return;
       if (document.hidden && timeout !== 0) return; // visibilitychange continues
       busy = true;
+      const begun = performance.now();
       try {
         const data = await latest.current(abort.signal);
         if (abort.signal.aborted) return;
@@ -46,7 +51,8 @@ export function usePoll<T>(key: string, interval: number, load: (abort: AbortSig
       } finally {
         busy = false;
       }
-      next(failures ? Math.min(longest, interval * 2 ** failures) : interval);
+      const least = costly ? Math.max(interval, costlyShare * (performance.now() - begun)) : interval;
+      next(failures ? Math.max(interval, Math.min(longest, interval * 2 ** failures)) : least);
     };
     const seen = () => { if (!document.hidden && running) void read(); };
     document.addEventListener("visibilitychange", seen);

@@ -66,7 +66,7 @@ export function Timers() {
   const count = usePoll<{ count: number; truncated: boolean }>(correlationId ? "" : JSON.stringify(filter), correlationId ? 0 : 30_000, (abort) => {
     const { correlationId: _, ...rest } = filter;
     return call("timers/count", rest, abort);
-  });
+  }, true);
   const writable = may("write", namespace.value);
   const act = (name: "pause" | "resume" | "delete" | "retry" | "purge") => {
     const texts: Record<string, [title: string, verb: string, done: string]> = {
