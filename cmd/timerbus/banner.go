@@ -35,9 +35,9 @@ func (p *program) banner(listening, nats string, config *process.Config) {
 	fmt.Fprintf(p.stdout, `Timerbus %s
 
   HTTP API  %s
-%s  %s
   %s
-  stop      Ctrl-C finishes the work in flight first, a second Ctrl-C exits immediately
+  %s
+%s  stop      Ctrl-C finishes the work in flight first, a second Ctrl-C exits immediately
 
 In a second terminal, receive callbacks:
 
@@ -47,5 +47,5 @@ In a third one, set a timer:
 
   curl%s %s/api/v1/timers/create -d '{"id":"hello","executeIn":"3s","callbackUrl":"http://127.0.0.1:9000/","payload":{"hello":"world"}}'
 
-`, version, api, page, bus, data, invocation(), authorization, api)
+`, version, api, bus, data, page, invocation(), authorization, api)
 }
