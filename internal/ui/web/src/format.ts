@@ -1,30 +1,37 @@
 // Texts for times, durations and numbers.
 import { scheduleZone, zone } from "./state";
 
-// localZone is read once, because that takes as long as formatting many times.
-export const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+// localZone returns the IANA name of the browser's time zone.
+export const localZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-// shownZone is the IANA name of the time zone in which times are shown.
-export function shownZone(): string {
+// shownZone is the time zone in which times are shown: local, UTC, or an IANA name.
+function shownZone(): string {
   if (zone.value === "utc") return "UTC";
-  if (zone.value === "schedule" && scheduleZone.value) return scheduleZone.value;
-  return localZone;
+  return zone.value === "schedule" && scheduleZone.value ? scheduleZone.value : "local";
 }
 
-function formatIn(timeZone: string): Intl.DateTimeFormat {
-  let f = formats.get(timeZone);
-  if (!f) {
-    f = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "medium", timeZone });
-    formats.set(timeZone, f);
-  }
-  return f;
-}
+const two = (n: number): string => String(n).padStart(2, "0");
 
+// time returns a time such as 2030-01-31 09:00:00. Formatters of Intl take milliseconds to create, so the usual zones do without.
 export function time(at: string | number, timeZone = shownZone()): string {
-  const ms = typeof at === "number" ? at : Date.parse(at);
-  return Number.isNaN(ms) ? String(at) : formatIn(timeZone).format(ms);
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return String(at);
+  switch (timeZone) {
+    case "UTC": return date.toISOString().slice(0, 19).replace("T", " ");
+    case "local":
+      return `${String(date.getFullYear()).padStart(4, "0")}-${two(date.getMonth() + 1)}-${two(date.getDate())} ` +
+        `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+    default: {
+      let format = formats.get(timeZone);
+      if (!format) {
+        format = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "medium", timeZone });
+        formats.set(timeZone, format);
+      }
+      return format.format(date);
+    }
+  }
 }
 
 // clockTime is the hour and minute of a time.
@@ -78,7 +85,7 @@ export function span(text: string | undefined): string {
 
 // inputTime returns the value of an input of type datetime-local for an instant, in the shown zone.
 export function inputTime(at: string | undefined): string {
-  return at ? time(at, zone.value === "utc" ? "UTC" : localZone).replace(" ", "T") : "";
+  return at ? time(at, zone.value === "utc" ? "UTC" : "local").replace(" ", "T") : "";
 }
 
 // instant returns the instant of such a value; undefined for an empty or incomplete one.
