@@ -373,6 +373,39 @@ describe("without a credential", () => {
     await own.close();
   });
 
+  test("parts that do not work are shown with their reasons", async () => {
+    const own = await open(browser, `${service.url}/ui/#/shards?ns=default`, { expected: [/status of 503/] });
+    const since = new Date(Date.now() - 60_000).toISOString();
+    let health = { status: "ok", degraded: [{ part: "bus", reason: "the bus does not answer", since }] };
+    await own.page.route("**/readyz", (route) => route.fulfill({ status: health.reasons ? 503 : 200, contentType: "application/json", body: JSON.stringify(health) }));
+    await show(own.page, "overview");
+    await own.page.getByText("degraded").waitFor();
+    await own.page.getByText("the bus does not answer").waitFor();
+    health = { status: "unavailable", reasons: ["the store does not answer"] };
+    await own.page.getByText("not ready").waitFor();
+    await own.page.getByText("the store does not answer").waitFor();
+    assert.deepEqual(await violations(own.page), []);
+    await own.page.unroute("**/readyz");
+    await own.page.getByText("healthy").waitFor();
+    own.check();
+    await own.close();
+  });
+
+  test("an empty namespace says what to do next, with commands that can be copied", async () => {
+    await api("namespaces/create", { name: "empty" });
+    const own = await open(browser, `${service.url}/ui/`, { permissions: ["clipboard-read", "clipboard-write"] });
+    for (const [path, command] of [["overview", "timerbus timer create"], ["timers", "timerbus timer create"], ["schedules", "timerbus schedule create"], ["targets", "timerbus namespace update"]]) {
+      await show(own.page, path, "ns=empty");
+      await own.page.getByLabel("Command", { exact: true }).first().getByText(command).waitFor();
+      assert.deepEqual(await violations(own.page), [], path);
+    }
+    await button(own.page, "Copy").click();
+    await button(own.page, "Copied").waitFor();
+    assert.match(await own.page.evaluate(() => navigator.clipboard.readText()), /^timerbus namespace update empty --flow/);
+    own.check();
+    await own.close();
+  });
+
   test("scripts in ids, payloads, notes and errors are shown as text", async () => {
     const script = `<img src=x onerror="alert(1)"><script>alert(2)</script>`;
     await api("timers/create", {
