@@ -286,7 +286,7 @@ check-tidy: ## Fail if `make tidy` would change anything
 	if [[ -n "$$untidy" ]]; then echo "Run \`make tidy\`; untidy:$$untidy" >&2; exit 1; fi
 
 # Compares the generated files before and after, not with git, because the tree may contain other changes.
-generated = { grep -rl --include='*.go' --exclude-dir=.git --exclude-dir=.cache '^// Code generated .* DO NOT EDIT\.$$' . || true; ls deploy/grafana/*.json; } | sort | xargs -r sha256sum
+generated = { grep -rl --include='*.go' --exclude-dir=.git --exclude-dir=.cache '^// Code generated .* DO NOT EDIT\.$$' . || true; ls deploy/grafana/*.json internal/ui/dist/app.* internal/ui/dist/licenses.txt; } | sort | xargs -r sha256sum
 
 .PHONY: check-generated
 check-generated: $(TOOLS) ## Fail if `make generate` changes anything
@@ -323,6 +323,17 @@ check-signatures: build ## Verify signed callbacks with the Standard Webhooks li
 	@$(say) signatures
 	@tools/signatures/run
 
+.PHONY: check-ui
+# UI_MS is the time within which the first page must be usable. It is longer beside other tests.
+UI_MS ?= 300
+check-ui: build ## Check the types of the web UI, and test it in Chromium with the real service (CHROMIUM, ARGS='--test-name-pattern=dead', UI_MS)
+	@$(say) 'web UI'
+	@TIMERBUS_UI_MS=$(UI_MS) tools/ui/run $(ARGS)
+
+.PHONY: ui-screenshots
+ui-screenshots: build ## Write the screenshots of docs/ui.md
+	@tools/ui/run --screenshots
+
 .PHONY: check-outbox
 check-outbox: build ## Run the Python example of the outbox with a real PostgreSQL and the real service
 	@$(say) 'outbox in Python'
@@ -351,14 +362,14 @@ check-model: testenv ## Check the protocol's TLA+ specification (docs/model); wi
 # Most tests wait, so other checks run beside them with a lower priority; those with a time limit do not. The output of these
 # checks is printed before that of the tests of the small modules, so that the output of go test comes last. set -m gives each of
 # the two a process group, which ends with the tests.
-BESIDE_TESTS := check-clients check-signatures check-outbox check-chart
+BESIDE_TESTS := check-clients check-signatures check-outbox check-ui check-chart
 COMPUTATIONS := check-model test-sim
 LARGE_MODULES := . e2e
 check-tests: testenv build
 	@logs=$$(mktemp -d); \
 	set -m; \
 	nice -n 19 $(MAKE) --no-print-directory --keep-going $(COMPUTATIONS) >"$$logs/2" 2>&1 & computations=$$!; \
-	nice -n 5 $(MAKE) --no-print-directory --keep-going $(BESIDE_TESTS) >"$$logs/1" 2>&1 & beside=$$!; \
+	nice -n 5 $(MAKE) --no-print-directory --keep-going UI_MS=5000 $(BESIDE_TESTS) >"$$logs/1" 2>&1 & beside=$$!; \
 	set +m; \
 	trap 'kill -- "-$$beside" "-$$computations" 2>/dev/null || true; rm -rf "$$logs"' EXIT; \
 	$(MAKE) --no-print-directory test MODULES=.; \

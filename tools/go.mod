@@ -10,6 +10,7 @@ tool (
 
 require (
 	github.com/compose-spec/compose-go/v2 v2.16.2
+	github.com/evanw/esbuild v0.28.2
 	github.com/grafana/grafana-foundation-sdk/go v0.0.12
 	github.com/moby/moby/client v0.5.0
 	github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring v0.86.0

@@ -28,12 +28,16 @@ func (p *program) banner(listening, nats string, config *process.Config) {
 	if config.Store != "" {
 		data = "store     " + backend.Redacted(config.Store)
 	}
+	page := ""
+	if config.UI {
+		page = "  web UI    " + api + config.UIPath + "\n"
+	}
 	fmt.Fprintf(p.stdout, `Timerbus %s
 
   HTTP API  %s
   %s
   %s
-  stop      Ctrl-C finishes the work in flight first, a second Ctrl-C exits immediately
+%s  stop      Ctrl-C finishes the work in flight first, a second Ctrl-C exits immediately
 
 In a second terminal, receive callbacks:
 
@@ -43,5 +47,5 @@ In a third one, set a timer:
 
   curl%s %s/api/v1/timers/create -d '{"id":"hello","executeIn":"3s","callbackUrl":"http://127.0.0.1:9000/","payload":{"hello":"world"}}'
 
-`, version, api, bus, data, invocation(), authorization, api)
+`, version, api, bus, data, page, invocation(), authorization, api)
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/timerbus/timerbus/internal/outbox"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/internal/tracing"
+	"github.com/timerbus/timerbus/internal/ui"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -100,6 +101,7 @@ func (p *program) serve(
 			Role: role, Outbox: commands, Name: config.Node, Listener: l, Keys: keys, Drain: config.DrainTimeout,
 			MetricsNamespaces: config.MetricsNamespaces, Tracer: tracer,
 			Version: version, Logger: logger,
+			UI:     uiOf(config),
 			Access: access.Options{Token: token, Verify: verify, Certificates: config.TLSClientCA != ""},
 		},
 	}
@@ -133,6 +135,16 @@ func (p *program) serve(
 		logger.Info("stopped")
 	}
 	return err
+}
+
+// uiOf returns the settings of the web UI; nil if it is not served.
+func uiOf(config *process.Config) *ui.Options {
+	if !config.UI {
+		return nil
+	}
+	return &ui.Options{
+		Path: config.UIPath, ReadOnly: config.UIReadOnly, HidePayloads: config.UIHidePayloads, Version: readBuildInfo().Version,
+	}
 }
 
 // flushTimeout bounds the export of the last spans at the end of a process.

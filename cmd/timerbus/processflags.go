@@ -42,7 +42,7 @@ func sourceFlags(c *cobra.Command, defaults process.Config, without ...string) f
 		switch {
 		case unused[s.Name]:
 		case s.Switch:
-			c.Flags().Bool(s.Name, false, s.Usage)
+			c.Flags().Bool(s.Name, s.Default == "true", s.Usage)
 		default:
 			c.Flags().String(s.Name, s.Default, s.Usage)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/timerbus/timerbus/internal/node"
 	"github.com/timerbus/timerbus/internal/process"
+	"github.com/timerbus/timerbus/internal/ui"
 )
 
 // roleCommands returns the commands that run each service as a separate process.
@@ -44,11 +45,11 @@ or a line of the YAML file that --config names, in this order of precedence. doc
 			"not use it."
 	}
 	if role == node.Scheduler {
-		c.Long += "\n\nA scheduler accepts --callback-allow, --callback-proxy, --outbox and --secret-key, so that all roles can have\n" +
-			"the same settings. It does not use their values."
+		c.Long += "\n\nA scheduler accepts --callback-allow, --callback-proxy, --outbox, --secret-key and --ui…, so that all roles can\n" +
+			"have the same settings. It does not use their values."
 	}
 	if role == node.Dispatcher {
-		c.Long += "\n\nA dispatcher accepts --outbox, so that all roles can have the same settings. It does not use the value."
+		c.Long += "\n\nA dispatcher accepts --outbox and --ui…, so that all roles can have the same settings. It does not use the values."
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return p.start(c.Context(), role, func() (process.Config, error) { return process.Load(sources()) })
@@ -60,6 +61,9 @@ or a line of the YAML file that --config names, in this order of precedence. doc
 var roleListens = map[node.Role]string{
 	node.Ingest: "127.0.0.1:8080", node.Scheduler: "127.0.0.1:8081", node.Dispatcher: "127.0.0.1:8082",
 }
+
+// uiFlags are the settings of the web UI.
+var uiFlags = []string{"ui", "ui-path", "ui-read-only", "ui-hide-payloads"}
 
 // roleFlags adds the flags of a role that runs as a separate process. It returns a function that returns their sources.
 func roleFlags(c *cobra.Command, role node.Role) func() process.Sources {
@@ -88,6 +92,9 @@ func roleFlags(c *cobra.Command, role node.Role) func() process.Sources {
 	} {
 		c.Flags().Lookup(flag).Usage = usage
 	}
+	for _, flag := range uiFlags {
+		c.Flags().Lookup(flag).Hidden = true
+	}
 	c.Flags().Lookup("outbox").Hidden = true
 	if role == node.Scheduler {
 		for _, flag := range []string{"callback-allow", "callback-proxy", "secret-key"} {
@@ -100,6 +107,9 @@ func roleFlags(c *cobra.Command, role node.Role) func() process.Sources {
 // startable returns an error if a role cannot start with acceptable settings that do not fit each other or the role.
 func startable(role node.Role, config *process.Config) error {
 	if _, err := verifierOf(config); err != nil {
+		return err
+	}
+	if err := ui.CheckPath(config.UIPath); err != nil {
 		return err
 	}
 	if role == node.All {

@@ -25,8 +25,10 @@ type filterFlags struct {
 	dueFrom, dueBefore                       string // of schedules: the next occurrence
 	pageSize                                 int
 	dryRun, yes                              bool
-	wholeNamespace                           bool // a filter without a criterion is accepted
-	schedules                                bool // the filter selects schedules
+	callbackHost, lastError                  string // of timers whose last attempt failed
+	hostGiven                                bool   // an empty callbackHost selects timers without a URL
+	wholeNamespace                           bool   // a filter without a criterion is accepted
+	schedules                                bool   // the filter selects schedules
 
 	// unchanged are statuses that a list without a status contains, and that the command does not change.
 	unchanged []client.Status
@@ -52,6 +54,24 @@ func (f *filterFlags) add(c *cobra.Command, statuses ...string) {
 	completeWith(c, "status", statuses...)
 }
 
+// addFailed adds the flags that select timers by their last attempt.
+func (f *filterFlags) addFailed(c *cobra.Command) {
+	c.Flags().StringVar(&f.callbackHost, "callback-host", "",
+		`only timers that call this host, such as hooks.example.com:8443; "" for those without a URL`)
+	c.Flags().StringVar(&f.lastError, "last-error", "", "only timers with exactly this last error")
+}
+
+// host returns the callback host for a request; nil for any.
+func (f *filterFlags) host() *string {
+	if !f.hostGiven {
+		return nil
+	}
+	return &f.callbackHost
+}
+
+// failed reports whether the timers are selected by their last attempt, which lists cannot do.
+func (f *filterFlags) failed() bool { return f.hostGiven || f.lastError != "" }
+
 // noun names what the filter selects.
 func (f *filterFlags) noun() string {
 	if f.schedules {
@@ -63,7 +83,8 @@ func (f *filterFlags) noun() string {
 // given returns the first flag of the filter that was given, or "".
 func (f *filterFlags) given(c *cobra.Command) string {
 	for _, flag := range []string{
-		"status", "correlation-id", "due-from", "due-before", "next-from", "next-before", "dry-run", "page-size", "cursor",
+		"status", "correlation-id", "due-from", "due-before", "next-from", "next-before", "callback-host", "last-error",
+		"dry-run", "page-size", "cursor",
 	} {
 		if c.Flags().Changed(flag) {
 			return flag
@@ -74,6 +95,7 @@ func (f *filterFlags) given(c *cobra.Command) string {
 
 func (f *filterFlags) check(c *cobra.Command, namespace string) (err error) {
 	f.namespace = namespace
+	f.hostGiven = c.Flags().Changed("callback-host")
 	if !f.wholeNamespace && f.status == "" && f.correlationID == "" && f.dueFrom == "" && f.dueBefore == "" {
 		if f.schedules {
 			return usagef("%s by filter needs --status, --next-from or --next-before", c.Name())
@@ -110,6 +132,10 @@ func (f *filterFlags) String() string {
 	}
 	add(due+"from", f.dueFrom)
 	add(due+"before", f.dueBefore)
+	if f.hostGiven {
+		add("with callback host", cmp.Or(f.callbackHost, "(none)"))
+	}
+	add("with last error", f.lastError)
 	return printable(strings.Join(words, ", "))
 }
 
@@ -196,6 +222,20 @@ type change struct {
 	done   string // "deleted"
 	why    string // reason for skipped timers; empty if they were deleted or changed
 	walk   func(context.Context, func(client.MatchingTotal)) (client.MatchingTotal, error)
+	// try is walk that changes nothing; nil if timers cannot be selected by their last attempt.
+	try func(context.Context, func(client.MatchingTotal)) (client.MatchingTotal, error)
+}
+
+// count counts the timers that would be changed, up to most.
+func (m *change) count(ctx context.Context, api *client.Client, most int, line *progress) (int, error) {
+	if m.try == nil || !m.filter.failed() {
+		return m.filter.count(ctx, api, most, line)
+	}
+	defer line.clear()
+	total, err := m.try(ctx, func(so client.MatchingTotal) {
+		line.show(time.Now(), func() string { return counted(so.Applied, m.filter.noun()) + " counted" })
+	})
+	return min(total.Applied, most), err
 }
 
 func (m *change) run(ctx context.Context, api *client.Client) error {
@@ -231,7 +271,7 @@ func (m *change) run(ctx context.Context, api *client.Client) error {
 }
 
 func (m *change) dryRun(ctx context.Context, api *client.Client, line *progress) error {
-	n, err := m.filter.count(ctx, api, int(^uint(0)>>1), line)
+	n, err := m.count(ctx, api, int(^uint(0)>>1), line)
 	switch {
 	case err != nil:
 		return err
@@ -255,7 +295,7 @@ func (m *change) confirm(ctx context.Context, api *client.Client) error {
 		return usagef("no terminal to confirm that all %ss %s are to be %s: add --yes, or --dry-run to count them",
 			m.filter.noun(), m.filter, m.done)
 	}
-	n, err := m.filter.count(ctx, api, askBelow, m.progress(m.json))
+	n, err := m.count(ctx, api, askBelow, m.progress(m.json))
 	if err != nil {
 		return err
 	}

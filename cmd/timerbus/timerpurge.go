@@ -33,15 +33,23 @@ command skips dead timers whose event is not published yet.`,
 				program: t.program, filter: &filter, json: t.json, verb: "purge", done: "purged",
 				why: "were removed meanwhile or whose event is not published yet",
 			}
+			request := client.PurgeMatchingRequest{
+				Namespace: filter.namespace, Status: client.Status(filter.status), CorrelationID: filter.correlationID,
+				DueFrom: filter.from, DueBefore: filter.before, CallbackHost: filter.host(), LastError: filter.lastError,
+				Limit: filter.pageSize, Cursor: filter.cursor,
+			}
 			work.walk = func(ctx context.Context, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
-				return api.PurgeAllMatching(ctx, client.PurgeMatchingRequest{
-					Namespace: filter.namespace, Status: client.Status(filter.status), CorrelationID: filter.correlationID,
-					DueFrom: filter.from, DueBefore: filter.before, Limit: filter.pageSize, Cursor: filter.cursor,
-				}, progress)
+				return api.PurgeAllMatching(ctx, request, progress)
+			}
+			work.try = func(ctx context.Context, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
+				dry := request
+				dry.DryRun = true
+				return api.PurgeAllMatching(ctx, dry, progress)
 			}
 			return work.run(c.Context(), api)
 		},
 	}
 	filter.add(c, "dead", "done")
+	filter.addFailed(c)
 	return c
 }

@@ -21,6 +21,7 @@ possible for a dead timer as long as history keeps it, and for a done one if the
 scheduled again, page by page; --status dead or --status parked is then required.`,
 		Example: `  timerbus timer retry order-17
   timerbus timer retry -n billing --matching --status dead --due-from 2030-01-31T09:00:00Z --dry-run
+  timerbus timer retry -n billing --matching --status dead --callback-host a.example --last-error 'dial tcp: timeout'
   timerbus timer retry -n billing --matching --status dead --in 10m --yes`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := atMostOne(c, "at", "in"); err != nil {
@@ -54,6 +55,7 @@ scheduled again, page by page; --status dead or --status parked is then required
 	c.Flags().StringVar(&at, "at", "", "when to fire, such as 2030-01-31T09:00:00Z (default: now)")
 	c.Flags().StringVar(&in, "in", "", "when to fire, from now, such as 15m")
 	c.Flags().StringVar(&ifGeneration, "if-generation", "", "only if the timer still has this generation")
+	filter.addFailed(c)
 	return t.orMatching(c, &filter, "dead", "parked")
 }
 
@@ -62,12 +64,18 @@ func (t *timerCommands) retryMatching(c *cobra.Command, api *client.Client, filt
 		return usagef("retry --matching needs --status dead or --status parked")
 	}
 	work := change{program: t.program, filter: filter, json: t.json, verb: "retry", done: "armed again"}
+	request := client.RetryMatchingRequest{
+		Namespace: filter.namespace, Status: client.Status(filter.status), CorrelationID: filter.correlationID,
+		DueFrom: filter.from, DueBefore: filter.before, CallbackHost: filter.host(), LastError: filter.lastError,
+		Limit: filter.pageSize, Cursor: filter.cursor, ExecuteAt: at, ExecuteIn: in,
+	}
 	work.walk = func(ctx context.Context, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
-		return api.RetryAllMatching(ctx, client.RetryMatchingRequest{
-			Namespace: filter.namespace, Status: client.Status(filter.status), CorrelationID: filter.correlationID,
-			DueFrom: filter.from, DueBefore: filter.before, Limit: filter.pageSize, Cursor: filter.cursor,
-			ExecuteAt: at, ExecuteIn: in,
-		}, progress)
+		return api.RetryAllMatching(ctx, request, progress)
+	}
+	work.try = func(ctx context.Context, progress func(client.MatchingTotal)) (client.MatchingTotal, error) {
+		dry := request
+		dry.DryRun = true
+		return api.RetryAllMatching(ctx, dry, progress)
 	}
 	return work.run(c.Context(), api)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/timerbus/timerbus/internal/outbox"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/internal/tracing"
+	"github.com/timerbus/timerbus/internal/ui"
 	"github.com/timerbus/timerbus/internal/zone"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -44,7 +45,7 @@ const (
 	Dispatcher Role = "dispatcher"
 )
 
-// Options configure Open. All fields but Role, Name, Close, Outbox, Access, AllowedHosts, MetricsNamespaces, Tracer and Callback… are
+// Options configure Open. All fields but Role, Name, Close, Outbox, Access, UI, AllowedHosts, MetricsNamespaces, Tracer and Callback… are
 // required.
 type Options struct {
 	// Role is All by default.
@@ -63,6 +64,8 @@ type Options struct {
 	Listener net.Listener
 	// Access are the credentials that clients of the HTTP API need; none by default. Open adds the API keys of the store.
 	Access access.Options
+	// UI is the web UI that nodes with the HTTP API serve; nil for none.
+	UI *ui.Options
 	// AllowedHosts are the hosts that requests may be addressed to in addition to loopback; process.ParseHosts parses
 	// them. They are checked only if no credential is required, and on a Listener that is not on loopback only if AllowedHosts
 	// is not empty.

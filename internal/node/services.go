@@ -11,6 +11,8 @@ import (
 	"github.com/timerbus/timerbus/internal/egress"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/process"
+	"github.com/timerbus/timerbus/internal/ui"
+	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -102,6 +104,7 @@ type dependencies struct {
 	policy    *egress.Policy
 	hosts     *process.Hosts // nil accepts all hosts
 	access    *access.Authenticator
+	targets   func(namespace string, limit int) []api.Target // nil without a dispatcher in this process
 	source    string
 	format    event.Mode // of public events on the bus
 	prefix    string     // of the service's topics
@@ -138,6 +141,7 @@ func (w *dependencies) dispatcher() ([]process.Component, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.targets = s.Targets
 	return []process.Component{{Name: string(Dispatcher), Run: s.Run}}, nil
 }
 
@@ -163,7 +167,7 @@ func (w *dependencies) ingest() ([]process.Component, error) {
 		others = append(others, w.consumeCheck(Dispatcher), w.consumeCheck(Scheduler), w.busCheck())
 	}
 	s, err := ingest.New(ingest.Config{
-		Store: o.Store, Positions: positions, Flows: flows, Outbox: o.Outbox,
+		Store: o.Store, Positions: positions, Flows: flows, Targets: w.targets, Outbox: o.Outbox,
 		Directory: w.directory, Bus: w.bus, Clock: w.clock.Settled, StoreClock: w.clock,
 		Revisions: w.revisions, Source: w.source, Format: w.format, Prefix: w.prefix, Logger: o.Logger.With("component", "ingest"),
 		Registerer: w.registry, Gatherer: w.registry, Ready: others,
@@ -172,8 +176,16 @@ func (w *dependencies) ingest() ([]process.Component, error) {
 	if err != nil {
 		return nil, err
 	}
+	handler := s.Handler()
+	if o.UI != nil {
+		page := *o.UI
+		page.CheckHost = w.hosts.Check
+		if handler, err = ui.New(page, handler); err != nil {
+			return nil, err
+		}
+	}
 	return []process.Component{
 		{Name: string(Ingest), Run: s.Run},
-		httpComponent(ingest.NewServer(s.Handler(), requestTimeout, o.Logger), o.Listener, o.Drain/5),
+		httpComponent(ingest.NewServer(handler, requestTimeout, o.Logger), o.Listener, o.Drain/5),
 	}, nil
 }

@@ -32,6 +32,12 @@ type Config struct {
 	Bus string `koanf:"bus" secret:"url" usage:"URL of the message bus, such as nats://host:4222, or empty for an embedded NATS server"`
 	// Outbox is the URL of a database with an outbox, as in backend.OpenOutbox. Empty: none.
 	Outbox string `koanf:"outbox" secret:"url" usage:"URL of a database with an outbox, such as postgres://user@host/shop; empty: none"`
+	// UI serves the web UI on the address of the HTTP API, at the path UIPath. UIReadOnly hides all actions in it, and UIHidePayloads
+	// the payloads, bodies and headers of timers; neither restricts the API.
+	UI             bool   `koanf:"ui" usage:"serve the web UI"`
+	UIPath         string `koanf:"ui-path" usage:"path of the web UI, such as /ui/ or /timers/ui/"`
+	UIReadOnly     bool   `koanf:"ui-read-only" usage:"show no actions in the web UI"`
+	UIHidePayloads bool   `koanf:"ui-hide-payloads" usage:"hide payloads, bodies and headers of timers in the web UI"`
 	// Node identifies this process in lists of shards. Empty: the host's name.
 	Node string `koanf:"node" usage:"name of this process in lists of shards, or empty for the host name"`
 	// DebugListen is the address of net/http/pprof, host:port on this machine; empty: not served.
@@ -92,6 +98,8 @@ func DefaultConfig() Config {
 		Listen:     "127.0.0.1:8080",
 		NATSListen: "127.0.0.1:4222",
 		NATSSync:   SyncAlways,
+		UI:         true,
+		UIPath:     "/ui/",
 		Data:       "./timerbus-data",
 		OIDCClaim:  "groups",
 		// On one machine, receivers are usually on loopback too; processes of a cluster have another default.

@@ -314,6 +314,10 @@ type CallbackAuthInput struct {
 // (RFC 6749, section 4.4). basic: with a user name and a password. bearer: with a fixed token.
 type CallbackAuthType string
 
+// CallbackHostFilter Selects the timers whose `callbackUrl` has this host, with its port if the URL has one, such as hooks.example.com:8443, in
+// lower case. The empty string selects the timers without a `callbackUrl`.
+type CallbackHostFilter = *string
+
 // CallbackResponse The body of a callback's answer with a 2xx status. An empty body, a body that is not JSON, and JSON with
 // neither field count as `{"ok": true}`.
 type CallbackResponse struct {
@@ -326,6 +330,18 @@ type CallbackResponse struct {
 
 	// StopSchedule true in the answer to an occurrence ends its schedule. Without effect for other timers.
 	StopSchedule bool `json:"stopSchedule,omitempty,omitzero"`
+}
+
+// Caller defines model for Caller.
+type Caller struct {
+	Grants []Grant `json:"grants"`
+
+	// Name `token` for the token of the service, `key NAME` for an API key, the subject of an identity provider or of a client
+	// certificate, or `anyone` if no credential is required.
+	//
+	//
+	// Example: key billing-ci
+	Name string `json:"name"`
 }
 
 // CorrelationIDFilter The exact correlation id.
@@ -649,6 +665,10 @@ type DeleteTimerRequest struct {
 // `both` does both.
 type Deliver string
 
+// DryRun Changes nothing: `applied` is how many timers would be changed. History also has the dead timers that have been scheduled again
+// since; a retry skips them.
+type DryRun = bool
+
 // Duration Example: 30s
 type Duration = string
 
@@ -775,6 +795,9 @@ type ForecastTimersRequest struct {
 // Example: 3981234567890123456
 type Generation = string
 
+// GetCallerRequest defines model for GetCallerRequest.
+type GetCallerRequest = map[string]interface{}
+
 // Grant The verbs that are allowed in the namespaces that match a pattern.
 type Grant struct {
 	// Namespaces Names, in which each `*` matches any run of characters. `*` alone means all namespaces.
@@ -887,6 +910,9 @@ type KeyToken struct {
 	ExpiresAt Instant `json:"expiresAt,omitempty,omitzero"`
 }
 
+// LastErrorFilter Selects the timers that have exactly this `lastError`.
+type LastErrorFilter = string
+
 // LateDeletion defines model for LateDeletion.
 type LateDeletion struct {
 	// Namespace Example: billing
@@ -964,6 +990,15 @@ type ListSchedulesRequest struct {
 
 // ListShardsRequest defines model for ListShardsRequest.
 type ListShardsRequest struct {
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+}
+
+// ListTargetsRequest defines model for ListTargetsRequest.
+type ListTargetsRequest struct {
+	// Limit At most this many targets; 1 to 1000, by default 100.
+	Limit int `json:"limit,omitempty,omitzero"`
+
 	// Namespace By default `default`.
 	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
 }
@@ -1389,17 +1424,28 @@ type PreviewScheduleRequest struct {
 
 // PurgeMatchingRequest A timer must match all given filters.
 type PurgeMatchingRequest struct {
+	// CallbackHost Selects the timers whose `callbackUrl` has this host, with its port if the URL has one, such as hooks.example.com:8443, in
+	// lower case. The empty string selects the timers without a `callbackUrl`.
+	CallbackHost CallbackHostFilter `json:"callbackHost,omitempty,omitzero"`
+
 	// CorrelationID The exact correlation id.
 	CorrelationID CorrelationIDFilter `json:"correlationId,omitempty,omitzero"`
 
 	// Cursor The `nextCursor` of the previous page, of the same kind of request.
 	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
 
+	// DryRun Changes nothing: `applied` is how many timers would be changed. History also has the dead timers that have been scheduled again
+	// since; a retry skips them.
+	DryRun DryRun `json:"dryRun,omitempty,omitzero"`
+
 	// DueBefore Selects `executeAt` before this instant.
 	DueBefore Instant `json:"dueBefore,omitempty,omitzero"`
 
 	// DueFrom Selects `executeAt` from this instant on.
 	DueFrom Instant `json:"dueFrom,omitempty,omitzero"`
+
+	// LastError Selects the timers that have exactly this `lastError`.
+	LastError LastErrorFilter `json:"lastError,omitempty,omitzero"`
 
 	// Limit How many timers or schedules one request reads; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
@@ -1534,11 +1580,19 @@ type ResumeTimerRequest struct {
 
 // RetryMatchingRequest A timer must match all given filters. `executeAt` and `executeIn` exclude each other.
 type RetryMatchingRequest struct {
+	// CallbackHost Selects the timers whose `callbackUrl` has this host, with its port if the URL has one, such as hooks.example.com:8443, in
+	// lower case. The empty string selects the timers without a `callbackUrl`.
+	CallbackHost CallbackHostFilter `json:"callbackHost,omitempty,omitzero"`
+
 	// CorrelationID The exact correlation id.
 	CorrelationID CorrelationIDFilter `json:"correlationId,omitempty,omitzero"`
 
 	// Cursor The `nextCursor` of the previous page, of the same kind of request.
 	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
+
+	// DryRun Changes nothing: `applied` is how many timers would be changed. History also has the dead timers that have been scheduled again
+	// since; a retry skips them.
+	DryRun DryRun `json:"dryRun,omitempty,omitzero"`
 
 	// DueBefore Selects `dueAt` (for dead timers `executeAt`) before this instant.
 	DueBefore Instant `json:"dueBefore,omitempty,omitzero"`
@@ -1551,6 +1605,9 @@ type RetryMatchingRequest struct {
 	//
 	// Example: 10m
 	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
+
+	// LastError Selects the timers that have exactly this `lastError`.
+	LastError LastErrorFilter `json:"lastError,omitempty,omitzero"`
 
 	// Limit How many timers or schedules one request reads; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
@@ -2049,6 +2106,36 @@ type SigningSecret struct {
 // an update. `paused`: a client paused the timer. `done` and `dead`: the timer is finished.
 type Status string
 
+// Target A host or user topic, as one namespace uses it in this process.
+type Target struct {
+	// CircuitOpen The target does not answer; one call in 10 s tries it again.
+	CircuitOpen bool `json:"circuitOpen"`
+
+	// Concurrency Largest number of calls of the namespace at the same time.
+	Concurrency int `json:"concurrency"`
+
+	// Running Calls of the namespace that run.
+	Running int `json:"running"`
+
+	// Target Scheme, host and port of callback URLs, or `topic` and the name of a user topic.
+	//
+	// Example: https://hooks.example.com:443
+	Target string `json:"target"`
+
+	// Waiting Timers of the namespace that wait for a call, in the memory of this process.
+	Waiting int `json:"waiting"`
+}
+
+// TargetList defines model for TargetList.
+type TargetList struct {
+	// Delivers This process has a dispatcher.
+	Delivers bool `json:"delivers"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+	Targets   []Target      `json:"targets"`
+}
+
 // Timer defines model for Timer.
 type Timer struct {
 	// Namespace Example: billing
@@ -2537,6 +2624,9 @@ type Unavailable = Error
 // VersionConflict defines model for VersionConflict.
 type VersionConflict = Error
 
+// GetCallerJSONRequestBody defines body for GetCaller for application/json ContentType.
+type GetCallerJSONRequestBody = GetCallerRequest
+
 // ListFlowsJSONRequestBody defines body for ListFlows for application/json ContentType.
 type ListFlowsJSONRequestBody = ListFlowsRequest
 
@@ -2618,6 +2708,9 @@ type UpdateScheduleJSONRequestBody = UpdateScheduleRequest
 // ListShardsJSONRequestBody defines body for ListShards for application/json ContentType.
 type ListShardsJSONRequestBody = ListShardsRequest
 
+// ListTargetsJSONRequestBody defines body for ListTargets for application/json ContentType.
+type ListTargetsJSONRequestBody = ListTargetsRequest
+
 // BatchCreateTimersJSONRequestBody defines body for BatchCreateTimers for application/json ContentType.
 type BatchCreateTimersJSONRequestBody = BatchCreateRequest
 
@@ -2680,6 +2773,9 @@ type UpdateTimerJSONRequestBody = UpdateTimerRequest
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// GetCaller Get the rights of the caller
+	// (POST /api/v1/caller/get)
+	GetCaller(w http.ResponseWriter, r *http.Request)
 	// ListFlows List the flows of a namespace that are in use
 	// (POST /api/v1/flows/list)
 	ListFlows(w http.ResponseWriter, r *http.Request)
@@ -2761,6 +2857,9 @@ type ServerInterface interface {
 	// ListShards List the owners and the progress of a namespace's shards
 	// (POST /api/v1/shards/list)
 	ListShards(w http.ResponseWriter, r *http.Request)
+	// ListTargets List the hosts and user topics that a namespace uses
+	// (POST /api/v1/targets/list)
+	ListTargets(w http.ResponseWriter, r *http.Request)
 	// BatchCreateTimers Create up to 1,000 timers
 	// (POST /api/v1/timers/batch-create)
 	BatchCreateTimers(w http.ResponseWriter, r *http.Request)
@@ -2840,6 +2939,20 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// GetCaller operation middleware
+func (siw *ServerInterfaceWrapper) GetCaller(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetCaller(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // ListFlows operation middleware
 func (siw *ServerInterfaceWrapper) ListFlows(w http.ResponseWriter, r *http.Request) {
@@ -3210,6 +3323,20 @@ func (siw *ServerInterfaceWrapper) ListShards(w http.ResponseWriter, r *http.Req
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListShards(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListTargets operation middleware
+func (siw *ServerInterfaceWrapper) ListTargets(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListTargets(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3661,6 +3788,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 		ErrorHandlerFunc:   options.ErrorHandlerFunc,
 	}
 
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/caller/get", wrapper.GetCaller)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/flows/list", wrapper.ListFlows)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/create", wrapper.CreateKey)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/list", wrapper.ListKeys)
@@ -3688,6 +3816,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/trigger", wrapper.TriggerSchedule)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/schedules/update", wrapper.UpdateSchedule)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/shards/list", wrapper.ListShards)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/targets/list", wrapper.ListTargets)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/batch-create", wrapper.BatchCreateTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/batch-delete", wrapper.BatchDeleteTimers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/timers/count", wrapper.CountTimers)

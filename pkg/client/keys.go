@@ -37,3 +37,10 @@ func (c *Client) ListKeys(ctx context.Context) ([]Key, error) {
 	_, err := c.call(ctx, "keys/list", true, api.ListKeysRequest{}, &list)
 	return list.Keys, err
 }
+
+// Caller returns the name and the grants of the client's credential.
+func (c *Client) Caller(ctx context.Context) (Caller, error) {
+	var caller Caller
+	_, err := c.call(ctx, "caller/get", true, api.GetCallerRequest{}, &caller)
+	return caller, err
+}

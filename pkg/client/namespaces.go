@@ -102,6 +102,13 @@ func (c *Client) ListShards(ctx context.Context, namespace string) ([]Shard, err
 	return list.Shards, err
 }
 
+// ListTargets returns the hosts and user topics that a namespace uses in the process that answers.
+func (c *Client) ListTargets(ctx context.Context, r ListTargetsRequest) (TargetList, error) {
+	var list TargetList
+	_, err := c.call(ctx, "targets/list", true, r, &list)
+	return list, err
+}
+
 // ListFlows returns a page of a namespace's flows that are in use, ordered by key. Next is the After of the next page; it is empty on
 // the last page.
 func (c *Client) ListFlows(ctx context.Context, r ListFlowsRequest) (FlowPage, error) {

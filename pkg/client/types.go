@@ -77,6 +77,8 @@ type (
 	RetryTimerRequest = api.RetryTimerRequest
 	// Key is an API key: a credential with grants.
 	Key = api.Key
+	// Caller is the name and the grants of a caller.
+	Caller = api.Caller
 	// NewKey is an API key with its new token, which no other answer contains.
 	NewKey = api.NewKey
 	// CreateKeyRequest creates an API key.
@@ -99,6 +101,12 @@ type (
 	ListFlowsRequest = api.ListFlowsRequest
 	// FlowPage is one page of a list of flows.
 	FlowPage = api.FlowList
+	// ListTargetsRequest selects the targets of a namespace.
+	ListTargetsRequest = api.ListTargetsRequest
+	// TargetList are the hosts and user topics that a namespace uses in one process.
+	TargetList = api.TargetList
+	// Target is a host or user topic, as one namespace uses it.
+	Target = api.Target
 	// RetryPolicy determines how failed deliveries are retried.
 	RetryPolicy = api.RetryPolicy
 	// RetryPolicyInput is a retry policy of which only some fields may be set.

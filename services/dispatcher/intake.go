@@ -76,6 +76,11 @@ func (i *intake) hosts() (counts admission.HostCounts) {
 	return counts
 }
 
+func (i *intake) hostUses(namespace string, limit int) (uses []admission.HostUse) {
+	i.step(func(q *admission.Queue) { uses = q.HostUses(namespace, limit) })
+	return uses
+}
+
 func (i *intake) flowCounts() (counts admission.FlowCounts) {
 	i.step(func(q *admission.Queue) { counts = q.Flows() })
 	return counts

@@ -2,6 +2,7 @@ package dispatcher_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -255,6 +257,47 @@ func TestANamespaceSetsItsCallsToAHost(t *testing.T) {
 		w.pass(time.Second)
 		if most.Load() != 100 {
 			t.Errorf("%d calls at the same time after the change, want 100", most.Load())
+		}
+		n.end()
+	})
+}
+
+// TestTargets: a namespace sees its calls and its waiting timers of each host, those with an open circuit first.
+func TestTargets(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.byHost(map[string]func(context.Context) dispatcher.Answer{
+			"hangs": func(ctx context.Context) dispatcher.Answer { return after(ctx, 10*time.Second, 200) },
+			"silent": func(context.Context) dispatcher.Answer {
+				return dispatcher.Answer{Err: errors.New("connection refused")}
+			},
+		})
+		w.settle(func(s *store.Settings) { s.HostConcurrency = 4 })
+		n := w.start()
+		if got := n.service.Targets("n", 10); len(got) != 0 {
+			t.Errorf("before the first delivery: %+v", got)
+		}
+		for i := range 6 {
+			w.put(fmt.Sprint("hangs", i), 0, to("hangs"))
+		}
+		for i := range 25 {
+			w.put(fmt.Sprint("silent", i), 0, to("silent"))
+		}
+		w.put("brisk", 0, to("brisk"))
+		w.pass(time.Second)
+		want := []api.Target{
+			{Target: "http://silent.test:80", Concurrency: 4, CircuitOpen: true},
+			{Target: "http://hangs.test:80", Concurrency: 4, Running: 4, Waiting: 2},
+			{Target: "http://brisk.test:80", Concurrency: 4},
+		}
+		got := n.service.Targets("n", 10)
+		if !slices.Equal(got, want) {
+			t.Errorf("targets %+v, want %+v", got, want)
+		}
+		if got := n.service.Targets("n", 1); !slices.Equal(got, want[:1]) {
+			t.Errorf("the first target: %+v", got)
+		}
+		if got := n.service.Targets("other", 10); len(got) != 0 {
+			t.Errorf("another namespace sees %+v", got)
 		}
 		n.end()
 	})

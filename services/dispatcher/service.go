@@ -10,6 +10,7 @@ import (
 
 	"github.com/timerbus/timerbus/internal/outage"
 	"github.com/timerbus/timerbus/internal/process"
+	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -73,6 +74,16 @@ func New(config Config) (*Service, error) {
 	s.hints = newBatch(config.Room, config.Batch, s.flushHints)
 	s.outboxIDs = newBatch(config.Room, config.Batch, s.flushOutboxIDs)
 	return s, nil
+}
+
+// Targets returns the hosts and user topics that a namespace uses in this process, at most limit.
+func (s *Service) Targets(namespace string, limit int) []api.Target {
+	uses := s.intake.hostUses(namespace, limit)
+	targets := make([]api.Target, len(uses))
+	for i, u := range uses {
+		targets[i] = api.Target{Target: u.Name, Concurrency: u.Limit, Running: u.Calls, Waiting: u.Waiting, CircuitOpen: u.Open}
+	}
+	return targets
 }
 
 // returnRowsTimeout bounds how long a stopping service tries to make the timers of the deliveries that it cut off due

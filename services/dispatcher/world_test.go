@@ -386,6 +386,8 @@ type node struct {
 	done   chan struct{}
 	killed chan struct{}
 	once   sync.Once
+
+	service *dispatcher.Service
 }
 
 func (w *world) start(change ...func(*dispatcher.Config)) *node {
@@ -401,6 +403,7 @@ func (w *world) start(change ...func(*dispatcher.Config)) *node {
 	}
 	service, err := dispatcher.New(config)
 	w.must(err)
+	n.service = service
 	ctx, cancel := context.WithCancel(w.t.Context())
 	n.cancel = cancel
 	go func() {

@@ -85,6 +85,16 @@ func (h *handler) ListKeys(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
+// GetCaller implements api.ServerInterface.
+func (h *handler) GetCaller(w http.ResponseWriter, r *http.Request) {
+	h.serve(w, r, func(_ context.Context, body []byte, from origin) (answer, error) {
+		if err := decode.ReadNothing(body); err != nil {
+			return answer{}, err
+		}
+		return answer{status: http.StatusOK, body: api.Caller{Name: from.caller.Name, Grants: renderGrants(from.caller.Grants)}}, nil
+	})
+}
+
 // serveKeys serves a request about API keys.
 func (h *handler) serveKeys(
 	w http.ResponseWriter, r *http.Request,
@@ -125,14 +135,8 @@ func keyFailed(name string, err error) error {
 
 func renderKey(k *access.Key) api.Key {
 	out := api.Key{
-		Name: k.Name, Grants: make([]api.Grant, len(k.Grants)), Tokens: make([]api.KeyToken, len(k.Secrets)),
+		Name: k.Name, Grants: renderGrants(k.Grants), Tokens: make([]api.KeyToken, len(k.Secrets)),
 		CreatedAt: instant(k.CreatedAt), CreatedBy: k.CreatedBy,
-	}
-	for i, g := range k.Grants {
-		out.Grants[i].Namespaces = g.Namespaces
-		for _, v := range g.Verbs {
-			out.Grants[i].Verbs = append(out.Grants[i].Verbs, api.Verb(v))
-		}
 	}
 	for i, s := range k.Secrets {
 		out.Tokens[i] = api.KeyToken{CreatedAt: instant(s.CreatedAt), ExpiresAt: optionalInstant(s.ExpiresAt)}
@@ -143,4 +147,15 @@ func renderKey(k *access.Key) api.Key {
 // audit logs an administrative action after it was applied.
 func (h *handler) audit(from origin, action string, attributes ...any) {
 	h.cfg.Logger.With(attributes...).Info("audit", "action", action, "caller", from.caller.Name)
+}
+
+func renderGrants(grants []access.Grant) []api.Grant {
+	out := make([]api.Grant, len(grants))
+	for i, g := range grants {
+		out[i].Namespaces = g.Namespaces
+		for _, v := range g.Verbs {
+			out[i].Verbs = append(out[i].Verbs, api.Verb(v))
+		}
+	}
+	return out
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/timerbus/timerbus/internal/schedule"
 	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/internal/zone"
+	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -40,7 +41,9 @@ type Config struct {
 	// commands are applied at least once.
 	Positions store.Positions
 	// Flows has the state of flows, found by store.As; nil if the store does not support it.
-	Flows     store.Flows
+	Flows store.Flows
+	// Targets returns the hosts and user topics that a namespace uses, at most limit; nil if this process does not deliver.
+	Targets   func(namespace string, limit int) []api.Target
 	Directory *store.Directory
 	Bus       bus.Bus
 	// Outbox is the outbox in a database of the user; nil: none.

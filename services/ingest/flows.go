@@ -98,6 +98,25 @@ func (h *handler) ListFlows(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
+// ListTargets implements api.ServerInterface.
+func (h *handler) ListTargets(w http.ResponseWriter, r *http.Request) {
+	h.serve(w, r, func(ctx context.Context, body []byte, from origin) (answer, error) {
+		l, err := decode.ReadTargetList(body)
+		if err != nil {
+			return answer{}, err
+		}
+		ns, err := h.lookup(ctx, from, access.Read, l.Namespace)
+		if err != nil {
+			return answer{}, err
+		}
+		list := api.TargetList{Namespace: ns.Name, Targets: []api.Target{}}
+		if h.cfg.Targets != nil {
+			list.Delivers, list.Targets = true, h.cfg.Targets(ns.Name, l.Limit)
+		}
+		return answer{status: http.StatusOK, body: list}, nil
+	})
+}
+
 func renderFlowLimits(limits timer.FlowLimits) []api.FlowLimit {
 	var all []api.FlowLimit
 	for _, l := range limits.List() {

@@ -1,11 +1,15 @@
 package ingest_test
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/services/ingest"
 )
 
 func TestAFlowKeyNeedsAPattern(t *testing.T) {
@@ -57,5 +61,35 @@ func TestListFlows(t *testing.T) {
 	page = w.post("flows/list", `{"after":"k2"}`).must(t, http.StatusOK)
 	if strings.Contains(page.text, `"limit"`) || !strings.Contains(page.text, `"flowKey":"other"`) {
 		t.Errorf("%s, want the flow without a limit", page.text)
+	}
+}
+
+// TestListTargets: a process without a dispatcher says so.
+func TestListTargets(t *testing.T) {
+	none := newWorld(t)
+	if r := none.post("targets/list", `{}`).must(t, http.StatusOK); r.field("delivers") != false || r.field("namespace") != "default" {
+		t.Errorf("without a dispatcher: %s", r.text)
+	}
+	var asked []string
+	w := newWorld(t, func(c *ingest.Config) {
+		c.Targets = func(namespace string, limit int) []api.Target {
+			asked = append(asked, fmt.Sprint(namespace, " ", limit))
+			return []api.Target{{Target: "https://a.example:443", Concurrency: 64, Running: 2, Waiting: 3, CircuitOpen: true}}
+		}
+	})
+	w.makeNamespace("billing", 1)
+	r := w.post("targets/list", `{"namespace":"billing","limit":7}`).must(t, http.StatusOK)
+	want := `{"delivers":true,"namespace":"billing","targets":[{"circuitOpen":true,"concurrency":64,"running":2,` +
+		`"target":"https://a.example:443","waiting":3}]}`
+	if strings.TrimSpace(r.text) != want {
+		t.Errorf("answered %s, want %s", r.text, want)
+	}
+	w.post("targets/list", `{"namespace":null,"limit":null}`).must(t, http.StatusOK)
+	if !slices.Equal(asked, []string{"billing 7", "default 100"}) {
+		t.Errorf("asked for %q", asked)
+	}
+	w.post("targets/list", `{"namespace":"absent"}`).must(t, http.StatusNotFound)
+	for _, body := range []string{`{"limit":0}`, `{"limit":1001}`, `{"after":"a"}`} {
+		w.post("targets/list", body).must(t, http.StatusBadRequest)
 	}
 }

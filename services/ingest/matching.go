@@ -43,6 +43,9 @@ func (h *handler) RescheduleMatchingTimers(w http.ResponseWriter, r *http.Reques
 func (h *handler) RetryMatchingTimers(w http.ResponseWriter, r *http.Request) {
 	h.serveMatching(w, r, decode.ReadRetryMatching, true,
 		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
+			if m.DryRun {
+				return h.tryRedrive(ctx, m, from.received, found)
+			}
 			return h.redriveAll(ctx, m, found, func(t *timer.Timer) timer.Millis { return m.When.For(t.ExecuteAt, from.received) })
 		})
 }
@@ -51,6 +54,9 @@ func (h *handler) RetryMatchingTimers(w http.ResponseWriter, r *http.Request) {
 func (h *handler) PurgeMatchingTimers(w http.ResponseWriter, r *http.Request) {
 	h.serveMatching(w, r, decode.ReadPurgeMatching, false,
 		func(ctx context.Context, m *decode.Matching, from origin, found []timer.Timer) ([]written, error) {
+			if m.DryRun {
+				return slices.Repeat([]written{{applied: true}}, len(found)), nil
+			}
 			all, failed := h.forgetAll(ctx, &m.Query.Namespace, found)
 			h.audit(from, "timers purged", "namespace", m.Namespace, "status", string(m.Query.Status),
 				"matched", len(found), "applied", applied(all), "failed", failed.count)
@@ -88,6 +94,20 @@ func (h *handler) forgetAll(ctx context.Context, ns *store.Namespace, found []ti
 		}
 	}
 	return out, failed
+}
+
+// tryRedrive returns which timers a redrive would schedule. History also has the dead timers that have been scheduled again since.
+func (h *handler) tryRedrive(ctx context.Context, m *decode.Matching, now timer.Millis, found []timer.Timer) ([]written, error) {
+	out := make([]written, len(found))
+	for i := range found {
+		switch t, err := h.cfg.Store.Get(ctx, now, refOf(&m.Query.Namespace, found[i].ID)); {
+		case err == nil:
+			out[i].applied = t.Generation == found[i].Generation && t.Status == m.Query.Status
+		case !errors.Is(err, store.ErrNotFound):
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // redriveAll redrives timers, maxWritten at a time. at returns the new time of one.
@@ -176,6 +196,9 @@ func (h *handler) serveMatchingAs(
 		page, err := h.page(ctx, from.received, &m.List)
 		if err != nil {
 			return answer{}, err
+		}
+		if m.Filtered() {
+			page.Timers = slices.DeleteFunc(page.Timers, func(t timer.Timer) bool { return !m.Selects(&t) })
 		}
 		result := api.MatchingPage{Matched: len(page.Timers), NextCursor: decode.WriteCursor(page.Next)}
 		if len(page.Timers) > 0 {

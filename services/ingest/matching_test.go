@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -138,7 +139,7 @@ func TestMatchingIsRefused(t *testing.T) {
 		{"purge-matching", `{"namespace":"default","correlationId":"x"}`, `status: nothing is not accepted: want dead or done`},
 		{"purge-matching", `{"namespace":"default","status":"parked"}`, `status: "parked" is not accepted: want one of dead, done`},
 		{"purge-matching", `{"status":"dead"}`, `namespace: nothing is not accepted: want the namespace of the timers`},
-		{"purge-matching", `{"namespace":"default","status":"dead","executeIn":"1h"}`, `executeIn: "1h" is not accepted: want only the fields namespace, status, correlationId, dueFrom, dueBefore, limit, cursor`},
+		{"purge-matching", `{"namespace":"default","status":"dead","executeIn":"1h"}`, `executeIn: "1h" is not accepted: want only the fields namespace, status, correlationId, dueFrom, dueBefore, limit, cursor, callbackHost, lastError, dryRun`},
 	} {
 		if got := w.post("timers/"+c.path, c.body).must(t, http.StatusBadRequest).field("message"); got != c.want {
 			t.Errorf("%s %s\n got %v\nwant %s", c.path, c.body, got, c.want)
@@ -160,13 +161,19 @@ func TestMatchingIsRefused(t *testing.T) {
 func (w *world) finished(id string, kind store.FinishKind) timer.Timer {
 	w.t.Helper()
 	w.post("timers/create", fmt.Sprintf(`{"id":%q,"executeIn":"1h","payload":7,"correlationId":"end"}`, id)).must(w.t, http.StatusOK)
+	return w.end(id, kind, "no")
+}
+
+// end ends a timer with an error.
+func (w *world) end(id string, kind store.FinishKind, reason string) timer.Timer {
+	w.t.Helper()
 	row, err := w.row(id)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	errs, err := w.store.Finish(w.t.Context(), w.clock(), []store.Finish{{
 		Ref: w.ref(id), DueAt: row.DueAt, Kind: kind, If: store.Guard{Revision: row.Revision}, Next: row.Revision + 1,
-		Record: store.Record{Attempt: 1, StartedAt: noon, FinishedAt: noon, Error: "no", KeepFor: time.Hour},
+		Record: store.Record{Attempt: 1, StartedAt: noon, FinishedAt: noon, Error: reason, KeepFor: time.Hour},
 	}})
 	if err != nil || errs[0] != nil {
 		w.t.Fatal(err, errs)
@@ -204,6 +211,64 @@ func TestRetry(t *testing.T) {
 	}
 	w.finished("parked", store.FinishParked)
 	w.post("timers/retry", `{"timerId":"parked"}`).must(t, http.StatusOK)
+}
+
+// TestMatchingByHostAndError: retries and purges select dead timers by the host of their URL and by their error. A dry run changes
+// nothing, and does not count dead timers that have been scheduled again.
+func TestMatchingByHostAndError(t *testing.T) {
+	w := newWorld(t)
+	for id, as := range map[string]struct{ url, reason string }{
+		"a": {"https://A.example/x", "answered 500"}, "b": {"https://a.example/y?z", "answered 500"}, "c": {"https://a.example", "timeout"},
+		"d": {"https://a.example:8443/", "answered 500"}, "e": {"", "answered 500"}, "f": {"https://user:secret@a.example/", "answered 500"},
+	} {
+		body := fmt.Sprintf(`{"id":%q,"executeIn":"1h"}`, id)
+		if as.url != "" {
+			body = fmt.Sprintf(`{"id":%q,"executeIn":"1h","callbackUrl":%q}`, id, as.url)
+		}
+		w.post("timers/create", body).must(t, http.StatusOK)
+		w.end(id, store.FinishDead, as.reason)
+	}
+	w.published()
+	const dead = `"namespace":"default","status":"dead",`
+	for filter, matched := range map[string]float64{
+		`"callbackHost":"a.example"`: 4, `"callbackHost":"A.EXAMPLE"`: 4, `"callbackHost":"a.example:8443"`: 1, `"callbackHost":""`: 1,
+		`"callbackHost":null,"lastError":null`: 6, `"lastError":"answered 500"`: 5, `"lastError":"answered"`: 0,
+		`"callbackHost":"a.example","lastError":"timeout"`: 1, `"callbackHost":"b.example"`: 0,
+	} {
+		for _, path := range []string{"timers/retry-matching", "timers/purge-matching"} {
+			wantSums(t, w.pages(path, dead+filter+`,"dryRun":true,"limit":2`), matched, matched, 0, 0)
+		}
+	}
+	r := w.post("timers/list", `{"status":"dead"}`).must(t, http.StatusOK)
+	if timers, _ := r.field("timers").([]any); len(timers) != 6 {
+		t.Errorf("dry runs have changed timers: %s", r.text)
+	}
+	w.post("timers/retry", `{"id":"a","executeIn":"1h"}`).must(t, http.StatusOK)
+	const of = dead + `"callbackHost":"a.example","lastError":"answered 500"`
+	wantSums(t, w.pages("timers/retry-matching", of+`,"dryRun":true`), 3, 2, 0, 1)
+	wantSums(t, w.pages("timers/retry-matching", of), 3, 2, 0, 1)
+	wantSums(t, w.pages("timers/retry-matching", of+`,"dryRun":true`), 3, 0, 0, 3)
+	wantSums(t, w.pages("timers/purge-matching", dead+`"callbackHost":"","dryRun":false`), 1, 1, 0, 0)
+	w.post("timers/get", `{"id":"e"}`).must(t, http.StatusNotFound)
+	for id, status := range map[string]string{"a": "scheduled", "b": "scheduled", "c": "dead", "d": "dead", "f": "scheduled"} {
+		if r := w.post("timers/get", `{"id":"`+id+`"}`).must(t, http.StatusOK); r.field("status") != status {
+			t.Errorf("%s: %s, want %s", id, r.text, status)
+		}
+	}
+	for field, want := range map[string]string{
+		`"callbackHost":7`: "callbackHost: 7", `"lastError":""`: `lastError: ""`, `"dryRun":"yes"`: `dryRun: "yes"`,
+		`"lastError":"` + strings.Repeat("e", 1025) + `"`: "lastError: ", `"callbackHost":"` + strings.Repeat("h", 2049) + `"`: "callbackHost: ",
+	} {
+		for _, path := range []string{"timers/retry-matching", "timers/purge-matching"} {
+			r := w.post(path, "{"+dead+field+"}").must(t, http.StatusBadRequest)
+			if message, _ := r.field("message").(string); !strings.HasPrefix(message, want) {
+				t.Errorf("%s with %.40s: %.100s", path, field, r.text)
+			}
+		}
+	}
+	for _, path := range []string{"timers/delete-matching", "timers/reschedule-matching"} {
+		w.post(path, `{"namespace":"default","correlationId":"c","callbackHost":"a.example","executeIn":"1h"}`).must(t, http.StatusBadRequest)
+	}
 }
 
 func TestRetryMatching(t *testing.T) {

@@ -61,6 +61,8 @@ var routes = map[string]struct {
 	"namespaces/delete":          {access.Admin, `{"name":"%s","dryRun":true}`},
 	"shards/list":                {access.Read, `{"namespace":"%s"}`},
 	"flows/list":                 {access.Read, `{"namespace":"%s"}`},
+	"caller/get":                 {access.Read, `{}`},
+	"targets/list":               {access.Read, `{"namespace":"%s"}`},
 	"keys/create":                {access.Admin, `{"name":"k","grants":[{"verbs":["read"],"namespaces":["*"]}]}`},
 	"keys/list":                  {access.Admin, `{}`},
 	"keys/rotate":                {access.Admin, `{"name":"k"}`},
@@ -100,8 +102,8 @@ func TestRights(t *testing.T) {
 					switch {
 					case strings.Contains(body, "%s"):
 						body = fmt.Sprintf(body, namespace)
-					case path == "namespaces/list":
-						allowed = true // it shows the readable ones
+					case path == "namespaces/list", path == "caller/get":
+						allowed = true // one shows the readable ones, the other the caller's own rights
 					default:
 						allowed = verb == route.verb && pattern == "*"
 					}
@@ -146,6 +148,35 @@ func TestListShowsReadableNamespaces(t *testing.T) {
 	want := `someone needs the right to read in namespace "secret", and has only read@team-*`
 	if got.field("message") != want || got.field("details", "namespace") != "secret" || got.field("details", "verb") != "read" {
 		t.Errorf("answered %s, want %s", got.text, want)
+	}
+}
+
+// TestGetCaller: each caller sees its own grants.
+func TestGetCaller(t *testing.T) {
+	var keys *access.Keys
+	w := newWorld(t, func(c *ingest.Config) {
+		keys = keysOf(c)
+		c.Access = access.New(access.Options{Token: access.NewToken("service"), Keys: keys})
+	})
+	grants := []access.Grant{{Verbs: []access.Verb{access.Read}, Namespaces: []string{"team-*", "other"}}}
+	_, key, err := keys.Create(t.Context(), "ui", grants, 0, "token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for token, want := range map[string]string{
+		"service": `{"grants":[{"namespaces":["*"],"verbs":["read","write","admin"]}],"name":"token"}`,
+		key:       `{"grants":[{"namespaces":["team-*","other"],"verbs":["read"]}],"name":"key ui"}`,
+	} {
+		r := w.post("caller/get", `{}`, "Authorization", "Bearer "+token).must(t, http.StatusOK)
+		if strings.TrimSpace(r.text) != want {
+			t.Errorf("answered %s, want %s", r.text, want)
+		}
+	}
+	w.post("caller/get", `{}`).must(t, http.StatusUnauthorized)
+	w.post("caller/get", `{"name":"x"}`, "Authorization", "Bearer service").must(t, http.StatusBadRequest)
+	open := newWorld(t)
+	if r := open.post("caller/get", `{}`).must(t, http.StatusOK); r.field("name") != "anyone" {
+		t.Errorf("without a credential: %s", r.text)
 	}
 }
 

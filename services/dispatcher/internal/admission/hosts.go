@@ -3,6 +3,7 @@ package admission
 import (
 	"cmp"
 	"container/list"
+	"slices"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -129,6 +130,31 @@ func hostIn(e *list.Element) *host {
 
 // HostCounts is the number of hosts with calls, the number of hosts with waiting deliveries, and that of open circuits.
 type HostCounts struct{ Called, Queued, Open int }
+
+// HostUse is the use of a host by one namespace.
+type HostUse struct {
+	Name                  string
+	Limit, Calls, Waiting int
+	Open                  bool // the circuit is open
+}
+
+// uses returns the hosts that a namespace uses and whose name is known, at most limit: those with an open circuit first, then those
+// with waiting tickets, then the busiest.
+func (l *limiter) uses(namespace string, limit int) []HostUse {
+	var all []HostUse
+	for _, h := range l.hosts {
+		if n := h.tenants[namespace]; n != nil && h.name != "" {
+			all = append(all, HostUse{Name: h.name, Limit: n.limit, Calls: n.calls, Waiting: n.waiting, Open: n.open})
+		}
+	}
+	slices.SortFunc(all, func(a, b HostUse) int {
+		if a.Open != b.Open {
+			return map[bool]int{true: -1, false: 1}[a.Open]
+		}
+		return cmp.Or(cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+	})
+	return all[:min(len(all), limit)]
+}
 
 func (l *limiter) counts() HostCounts {
 	return HostCounts{l.hostsInUse, l.queued.Len(), l.openCircuits}

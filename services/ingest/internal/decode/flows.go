@@ -87,6 +87,28 @@ func readFlowRate(path string, v value) (timer.FlowRate, error) {
 	return r, err
 }
 
+// TargetList is the body of targets/list.
+type TargetList struct {
+	Namespace string
+	Limit     int
+}
+
+// ReadTargetList decodes the body of targets/list.
+func ReadTargetList(body []byte) (TargetList, error) {
+	l := TargetList{Namespace: DefaultNamespace, Limit: DefaultLimit}
+	err := members(body, []string{"namespace", "limit"}, func(name string, v value) (err error) {
+		switch {
+		case v.isNull(): // counts as absent
+		case name == "namespace":
+			l.Namespace, err = readNamespace(name, v)
+		default:
+			err = readLimit(&l.Limit, v)
+		}
+		return err
+	})
+	return l, err
+}
+
 // FlowList is the body of flows/list.
 type FlowList struct {
 	Namespace, After string

@@ -2,7 +2,9 @@ package decode
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/store"
@@ -13,6 +15,28 @@ import (
 type Matching struct {
 	List
 	When When
+	// Host selects the timers whose callback URL has this host; LastError those whose last attempt failed with this error.
+	Host      optional[string]
+	LastError string
+	// DryRun only counts the timers.
+	DryRun bool
+}
+
+// Selects reports whether a timer matches.
+func (m *Matching) Selects(t *timer.Timer) bool {
+	return m.List.Selects(t) && (m.LastError == "" || t.LastError == m.LastError) && (!m.Host.given || callbackHost(t) == m.Host.v)
+}
+
+// Filtered reports whether there are criteria that the store does not know.
+func (m *Matching) Filtered() bool { return m.Host.given || m.LastError != "" }
+
+// callbackHost returns the host of a timer's callback URL, in lower case; empty if it has none.
+func callbackHost(t *timer.Timer) string {
+	u, err := url.Parse(t.CallbackURL)
+	if err != nil {
+		return "" // unreachable: the URL was checked
+	}
+	return strings.ToLower(u.Host)
 }
 
 // When is the new time for existing timers in a body.
@@ -52,8 +76,9 @@ type Rearm struct {
 
 var (
 	retryTimerNames    = slices.Concat(selectionNames, []string{"ifGeneration", "executeAt", "executeIn"})
-	retryMatchingNames = slices.Concat(listNames, []string{"executeAt", "executeIn"})
-	rescheduleNames    = slices.Concat(retryMatchingNames, []string{"shiftBy"})
+	purgeMatchingNames = slices.Concat(listNames, []string{"callbackHost", "lastError", "dryRun"})
+	retryMatchingNames = slices.Concat(purgeMatchingNames, []string{"executeAt", "executeIn"})
+	rescheduleNames    = slices.Concat(listNames, []string{"executeAt", "executeIn", "shiftBy"})
 )
 
 const wantWhen = `exactly one of executeAt, executeIn and shiftBy, such as "executeIn": "1h"`
@@ -86,7 +111,7 @@ func ReadRetryMatching(body []byte) (Matching, error) {
 
 // ReadPurgeMatching decodes the body of a purge by filter.
 func ReadPurgeMatching(body []byte) (Matching, error) {
-	m, err := readMatching(body, listNames, timer.StatusDead, timer.StatusDone)
+	m, err := readMatching(body, purgeMatchingNames, timer.StatusDead, timer.StatusDone)
 	if err == nil && m.Query.Status == "" {
 		err = timer.Invalid("status", missing{}, "dead or done")
 	}
@@ -117,9 +142,9 @@ func ReadRetry(body []byte) (Rearm, error) {
 
 // readMatching decodes a filter and a time. At least one criterion is required, because the operations cannot be undone.
 func readMatching(body []byte, known []string, statuses ...timer.Status) (Matching, error) {
-	var w When
-	m, err := readFilter(body, known, w.read, statuses...)
-	m.When = w
+	var other Matching
+	m, err := readFilter(body, known, other.read, statuses...)
+	m.When, m.Host, m.LastError, m.DryRun = other.When, other.Host, other.LastError, other.DryRun
 	q := &m.Query
 	if err == nil && q.Status == "" && q.CorrelationID == "" && q.DueFrom == 0 && q.DueBefore == 0 {
 		err = timer.Invalid("correlationId", missing{}, "at least one of correlationId, status, dueFrom and dueBefore")
@@ -152,6 +177,37 @@ func readFilter(
 	default:
 		return m, nil
 	}
+}
+
+const (
+	maxHost  = 2048
+	maxError = 1024
+)
+
+// read decodes the members that are not part of every filter.
+func (m *Matching) read(name string, v value) (err error) {
+	switch name {
+	case "callbackHost":
+		const want = "the host of callback URLs, such as hooks.example.com:8443, in at most 2048 bytes, or an empty string"
+		m.Host.given = true
+		if string(v) == `""` {
+			return nil
+		}
+		if m.Host.v, err = v.string(name, want); err == nil && len(m.Host.v) > maxHost {
+			err = timer.Invalid(name, m.Host.v, want)
+		}
+		m.Host.v = strings.ToLower(m.Host.v)
+	case "lastError":
+		const want = "the lastError of timers, 1 to 1024 bytes"
+		if m.LastError, err = v.string(name, want); err == nil && (m.LastError == "" || len(m.LastError) > maxError) {
+			err = timer.Invalid(name, m.LastError, want)
+		}
+	case "dryRun":
+		m.DryRun, err = v.bool(name)
+	default:
+		err = m.When.read(name, v)
+	}
+	return err
 }
 
 func (w *When) read(name string, v value) (err error) {

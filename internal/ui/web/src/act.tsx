@@ -1,0 +1,158 @@
+// Dialogs that change something: one request, or all timers that a filter selects.
+import type { ComponentChildren } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { ApiError, callFull, type MatchingPage } from "./api";
+import { counted, number } from "./format";
+import { Button, Dialog, ErrorBox } from "./parts";
+import { notify } from "./state";
+
+function asError(cause: unknown): ApiError {
+  return cause instanceof ApiError ? cause : new ApiError(0, "UNEXPECTED", String(cause));
+}
+
+// Confirm asks before one request. done is the notice after it, lateText the one after an answer 202.
+export function Confirm({ title, children, verb, danger, path, body, done, close, after }: {
+  title: string; children?: ComponentChildren; verb: string; danger?: boolean; path: string; body: () => object | string; done: string;
+  close: () => void; after: () => void;
+}) {
+  const [error, setError] = useState<ApiError>();
+  const [busy, setBusy] = useState(false);
+  const send = async () => {
+    const request = body();
+    if (typeof request === "string") {
+      setError(new ApiError(0, "INCOMPLETE", request));
+      return;
+    }
+    setBusy(true);
+    try {
+      const { late } = await callFull(path, request);
+      notify(late ? `${done} An earlier delivery may have been sent.` : done, late ? "warn" : "ok");
+      close();
+      after();
+    } catch (cause) {
+      setError(asError(cause));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={title} close={close}>
+      <form onSubmit={(e) => { e.preventDefault(); void send(); }}>
+        {children}
+        {error && <ErrorBox error={error} />}
+        {error?.status === 409 && <p class="hint">It has changed since it was shown. Close this dialog; the page shows the present state.</p>}
+        <div class="dialog-foot">
+          <Button onClick={close}>Cancel</Button>
+          <button type="submit" class={`button ${danger ? "danger" : "primary"}`} disabled={busy}>{busy ? "Sending…" : verb}</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+// Counted is the result of a dry run; skipped are those that match and would not be changed.
+export interface Counted { n: number; more: boolean; skipped?: number }
+
+export interface BulkAction {
+  title: string;
+  verb: string; // "Retry"
+  done: string; // "retried"
+  path: string; // timers/retry-matching
+  // filter is the body of every request, without limit and cursor.
+  filter: Record<string, unknown>;
+  describe: ComponentChildren;
+  danger?: boolean;
+  // count returns how many timers match, for the dry run; at least so many if more is set.
+  count: (abort: AbortSignal, progress: (n: number) => void) => Promise<Counted>;
+}
+
+interface Progress { matched: number; applied: number; late: number; skipped: number; pages: number }
+
+const pageSize = 250;
+
+// Bulk counts what a filter selects, and then changes it page by page, until the end or until it is cancelled.
+export function Bulk({ action, close, after }: { action: BulkAction; close: () => void; after: () => void }) {
+  const [state, setState] = useState<"ask" | "counting" | "counted" | "running" | "ended" | "cancelled" | "failed">("ask");
+  const [count, setCount] = useState<Counted>();
+  const [seen, setSeen] = useState(0);
+  const [progress, setProgress] = useState<Progress>({ matched: 0, applied: 0, late: 0, skipped: 0, pages: 0 });
+  const [error, setError] = useState<ApiError>();
+  const abort = useRef<AbortController>(new AbortController());
+  const cursor = useRef<string | undefined>(undefined);
+  const cancelled = useRef(false);
+
+  const dryRun = async () => {
+    setState("counting");
+    setError(undefined);
+    abort.current = new AbortController();
+    try {
+      setCount(await action.count(abort.current.signal, setSeen));
+      setState("counted");
+    } catch (cause) {
+      if (abort.current.signal.aborted) return;
+      setError(asError(cause));
+      setState("ask");
+    }
+  };
+  const run = async () => {
+    setState("running");
+    setError(undefined);
+    cancelled.current = false;
+    let total = progress;
+    try {
+      do {
+        // A page is never aborted, because its outcome would be unknown. Cancel takes effect after it.
+        const { data } = await callFull<MatchingPage>(action.path, { ...action.filter, limit: pageSize, cursor: cursor.current });
+        cursor.current = data.nextCursor;
+        total = {
+          matched: total.matched + data.matched, applied: total.applied + data.applied, late: total.late + (data.late ?? 0),
+          skipped: total.skipped + data.skipped, pages: total.pages + 1,
+        };
+        setProgress(total);
+      } while (cursor.current && !cancelled.current);
+      setState(cursor.current ? "cancelled" : "ended");
+    } catch (cause) {
+      setError(asError(cause));
+      setState("failed");
+    }
+    after();
+  };
+  const end = () => {
+    abort.current.abort();
+    cancelled.current = true;
+    close();
+  };
+  const total = count?.n ?? 0;
+  const summary = `${counted(progress.applied, "timer")} ${action.done}` +
+    (progress.skipped ? `, ${number(progress.skipped)} skipped` : "") + (progress.late ? `, ${number(progress.late)} of them late` : "");
+  return (
+    <Dialog title={action.title} close={end}>
+      <p>{action.describe}</p>
+      {state === "counting" && <p role="status">Counting… {seen > 0 && number(seen)}</p>}
+      {state === "counted" && count && (
+        <p role="status" class="callout">Dry run: {count.more ? "at least " : ""}{counted(count.n, "timer")} would be {action.done}{count.skipped ? `, ${number(count.skipped)} would be skipped, because they were retried before` : ""}. Nothing was changed.</p>
+      )}
+      {progress.pages > 0 && (
+        <div class="progress-wrap">
+          <progress max={Math.max(1, total, progress.matched)} value={progress.matched} aria-label="Progress" />
+          <p role="status">
+            {state === "running" ? "Working: " : state === "ended" ? "Finished: " : state === "cancelled" ? "Cancelled: " : "Stopped: "}{summary}
+            {state === "cancelled" && ". The others were not changed."}
+          </p>
+        </div>
+      )}
+      {error && <ErrorBox error={error} />}
+      <div class="dialog-foot">
+        {state === "running"
+          ? <Button kind="danger" onClick={() => { cancelled.current = true; }}>Cancel</Button>
+          : <Button onClick={end}>Close</Button>}
+        {(state === "ask" || state === "counted") && <Button onClick={() => { void dryRun(); }}>Dry run</Button>}
+        {(state === "ask" || state === "counted") && (
+          <Button kind={action.danger ? "danger" : "primary"} onClick={() => { void run(); }}>
+            {action.verb} {count ? (count.more ? "all" : number(count.n)) : "all"}
+          </Button>
+        )}
+        {(state === "cancelled" || state === "failed") && <Button kind="primary" onClick={() => { void run(); }}>Continue</Button>}
+      </div>
+    </Dialog>
+  );
+}

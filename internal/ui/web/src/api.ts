@@ -1,0 +1,211 @@
+// The client of the public API. All paths are relative to the page, so that the UI works below any prefix.
+import { signal } from "@preact/signals";
+
+const base = new URL("../", document.baseURI);
+
+// settings are those of the server for the UI, in the page's meta element.
+const meta = document.querySelector<HTMLMetaElement>('meta[name="timerbus"]');
+export const settings = {
+  version: meta?.content ?? "",
+  readOnly: meta?.dataset.readOnly === "true",
+  hidePayloads: meta?.dataset.hidePayloads === "true",
+};
+
+export interface Grant { verbs: string[]; namespaces: string[] }
+export interface Caller { name: string; grants: Grant[] }
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number, readonly code: string, message: string,
+    readonly details: Record<string, unknown> = {}, readonly retryAfter = 0,
+  ) {
+    super(message);
+  }
+}
+
+const tokenKey = "timerbus-token";
+// token is the credential that the user has entered. It ends with the tab.
+export const token = signal(sessionStorage.getItem(tokenKey) ?? "");
+export const caller = signal<Caller | null>(null);
+// signIn is why a credential is needed; null if none is.
+export const signIn = signal<string | null>(null);
+
+export function setToken(value: string): void {
+  token.value = value;
+  if (value) sessionStorage.setItem(tokenKey, value);
+  else sessionStorage.removeItem(tokenKey);
+}
+
+// clockOffset is the server's clock minus the browser's, in ms. The server sends whole seconds.
+export const clockOffset = signal(0);
+
+async function send(path: string, init: RequestInit): Promise<Response> {
+  const headers = new Headers(init.headers);
+  if (token.value) headers.set("Authorization", `Bearer ${token.value}`);
+  let response: Response;
+  try {
+    response = await fetch(new URL(path, base), { ...init, headers, cache: "no-store" });
+  } catch (cause) {
+    if (init.signal?.aborted) throw cause;
+    throw new ApiError(0, "UNREACHABLE", "The service cannot be reached: it may be stopped, or the network is down.");
+  }
+  const date = Date.parse(response.headers.get("Date") ?? "");
+  if (!Number.isNaN(date)) {
+    const offset = date + 500 - Date.now();
+    clockOffset.value = Math.abs(offset) > 2000 ? offset : 0;
+  }
+  return response;
+}
+
+async function failure(response: Response): Promise<ApiError> {
+  const retryAfter = Number(response.headers.get("Retry-After") ?? 0) || 0;
+  try {
+    const e = await response.json() as { error: string; message: string; details: Record<string, unknown> };
+    return new ApiError(response.status, e.error, e.message, e.details, retryAfter);
+  } catch {
+    return new ApiError(response.status, "HTTP_" + response.status, `The server answered ${response.status} ${response.statusText}.`, {}, retryAfter);
+  }
+}
+
+interface Raw { rawJSON?: (text: string) => unknown }
+
+// parseJSON parses JSON. Numbers that a float would change keep their text, so that payloads are shown and sent as they are. Browsers
+// without JSON.rawJSON round them.
+export function parseJSON(text: string): unknown {
+  const { rawJSON } = JSON as unknown as Raw;
+  if (!rawJSON) return JSON.parse(text);
+  const keep = (_: string, value: unknown, context?: { source?: string }): unknown =>
+    typeof value === "number" && context?.source !== undefined && context.source.length > 15 ? rawJSON(context.source) : value;
+  return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
+}
+
+export interface Answer<T> { data: T; late: boolean }
+
+// callFull sends a request. late means that an earlier delivery of the timer may have been sent.
+export async function callFull<T>(path: string, body: object, abort?: AbortSignal): Promise<Answer<T>> {
+  const response = await send("api/v1/" + path, {
+    method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" }, signal: abort ?? null,
+  });
+  if (!response.ok) {
+    const e = await failure(response);
+    if (e.status === 401) signIn.value = e.message;
+    throw e;
+  }
+  const text = await response.text();
+  return { data: (text ? parseJSON(text) : undefined) as T, late: response.status === 202 };
+}
+
+export async function call<T>(path: string, body: object, abort?: AbortSignal): Promise<T> {
+  return (await callFull<T>(path, body, abort)).data;
+}
+
+export interface Health {
+  status: string;
+  reasons?: string[];
+  degraded?: { part: string; reason: string; since: string }[];
+}
+
+// health returns the readiness of the process, also if it is not ready.
+export async function health(): Promise<Health> {
+  const response = await send("readyz", {});
+  return await response.json() as Health;
+}
+
+export async function metricsText(): Promise<string> {
+  const response = await send("metrics", {});
+  if (!response.ok) throw await failure(response);
+  return response.text();
+}
+
+// identify asks who the caller is.
+export async function identify(): Promise<void> {
+  const found = await call<Caller>("caller/get", {});
+  caller.value = found;
+  signIn.value = null;
+}
+
+function matches(pattern: string, name: string): boolean {
+  const parts = pattern.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`, "s").test(name);
+}
+
+export type Verb = "read" | "write" | "admin";
+
+function granted(verb: Verb, test: (pattern: string) => boolean): boolean {
+  return caller.value?.grants.some((g) => g.verbs.includes(verb) && g.namespaces.some(test)) ?? false;
+}
+
+// may reports whether the caller may do something in a namespace. In read-only mode nobody may change anything.
+export function may(verb: Verb, namespace: string): boolean {
+  return (verb === "read" || !settings.readOnly) && granted(verb, (pattern) => matches(pattern, namespace));
+}
+
+export function mayEverywhere(verb: Verb): boolean {
+  return (verb === "read" || !settings.readOnly) && granted(verb, (pattern) => pattern === "*");
+}
+
+// apiURL is the address of the API for people, without the path.
+export const apiURL = base.href.replace(/\/$/, "");
+
+export type Status = "scheduled" | "retrying" | "parked" | "paused" | "done" | "dead";
+
+export interface RetryPolicy {
+  maxAttempts: number; maxAttemptsDuration: string; initialInterval: string; backoffMultiplier: number; maxInterval: string;
+}
+
+export interface Timer {
+  namespace: string; id: string; uuid: string; status: Status; executeAt: string; dueAt: string; deliver: string;
+  executeAtLocal?: string; timeZone?: string; callbackUrl?: string; headers?: Record<string, string>; topic?: string; key?: string;
+  request?: { method?: string; body?: string; bodyBase64?: string; contentType?: string; reschedule?: boolean };
+  window?: string; expireAfter?: string; expiresAt?: string; pause?: { by?: string; note?: string; at: string };
+  flowKey?: string; onDone?: string; onDead?: string; callbackTimeout: string; retryPolicy: RetryPolicy; payload?: unknown;
+  correlationId: string; generation: string; attempts: number; createdAt: string; updatedAt: string; executedAt?: string;
+  lastStatusCode?: number; lastError?: string;
+}
+
+export interface TimerPage { timers: Timer[]; nextCursor?: string }
+
+export interface Attempt {
+  generation: string; attempt: number; outcome: "done" | "rescheduled" | "failed" | "dead" | "expired"; executeAt: string;
+  nextAt?: string; startedAt: string; finishedAt: string; statusCode?: number; error?: string;
+}
+
+export interface MatchingPage { matched: number; applied: number; late?: number; skipped: number; nextCursor?: string }
+
+export interface Spec { cron?: string; rrule?: string; dates?: string[]; every?: string; anchor?: string }
+
+export interface Schedule {
+  namespace: string; id: string; status: "active" | "paused" | "parked" | "ended"; version: number; nextAt?: string; created: number;
+  recent?: string[]; specs: Spec[]; timeZone: string; start?: string; end?: string; gap: string; repeated: string; count?: number;
+  overlap: string; catchUp: string; catchUpWindow?: string; pauseOnDead?: number; timer: Record<string, unknown>;
+  pause?: { by?: string; note?: string; at: string }; createdAt: string; updatedAt: string;
+}
+
+export interface Occurrence { at: string; local: string; remark?: "gap" | "first" | "second"; timerId?: string }
+
+export interface Decision { at: string; decidedAt: string; decision: string; reason?: string; timerId?: string; nextAt?: string }
+
+export interface NamespaceSettings {
+  retryPolicy: RetryPolicy; callbackTimeout: string; historyRetention: string; deadRetention: string; keepPayload?: string;
+  headers?: Record<string, string>; finalStatuses?: number[]; secrets?: { id: string; createdAt: string; expiresAt?: string }[];
+  tls?: { ca?: string; certificate?: string }; callbackAuth?: { type: string; tokenUrl?: string; clientId?: string; username?: string };
+  eventTopics?: string[]; hostConcurrency: number; flows?: FlowLimit[]; onDone?: string; onDead?: string;
+  quota?: { maxPending?: number; createsPerSecond?: number; maxPayloadBytes?: number };
+}
+
+export interface Namespace {
+  name: string; numShards: number; settings: NamespaceSettings; version: number; createdAt: string; updatedAt: string; deletingSince?: string;
+}
+
+export interface FlowLimit { pattern: string; rate?: { count: number; per: string; burst?: number }; concurrency?: number }
+
+export interface Flow { flowKey: string; limit?: FlowLimit; running: number; waiting: number; backlog: number; dispatchers: number }
+
+export interface Target { target: string; concurrency: number; running: number; waiting: number; circuitOpen: boolean }
+
+export interface Shard {
+  shard: number; partition: number; version: number; held: boolean; node?: string; claimedAt?: string; watermark?: string;
+  nextDueAt?: string; overdueFor?: string;
+}
+
+export interface Forecast { from: string; to: string; counts: number[]; truncated: boolean; completeBefore: string }

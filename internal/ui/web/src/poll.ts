@@ -1,0 +1,71 @@
+// Polls while the page is visible, with a growing pause after failures.
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ApiError } from "./api";
+import { live } from "./state";
+
+const longest = 60_000;
+
+export interface Polled<T> {
+  data: T | undefined;
+  error: ApiError | undefined;
+  loading: boolean;
+  // again reads now.
+  again: () => void;
+}
+
+// costlyShare is how long a costly request is not repeated, as a multiple of its duration.
+const costlyShare = 100;
+
+// usePoll calls load at once, whenever key changes, and every interval ms afterwards. The data of another key is not kept. A costly
+// request, for which the server counts, is repeated less often the longer it takes.
+export function usePoll<T>(key: string, interval: number, load: (abort: AbortSignal) => Promise<T>, costly = false): Polled<T> {
+  const [state, setState] = useState<{ key: string; data?: T; error?: ApiError }>({ key: "" });
+  const [turn, setTurn] = useState(0);
+  const latest = useRef(load);
+  latest.current = load;
+  const running = live.value === "on";
+  // A layout effect, because others begin after the page is painted.
+  useLayoutEffect(() => {
+    const abort = new AbortController();
+    let timeout = 0, failures = 0, busy = false;
+    const next = (ms: number) => {
+      clearTimeout(timeout);
+      if (running && interval > 0) timeout = window.setTimeout(() => { void read(); }, ms);
+    };
+    const read = async () => {
+      if (busy || abort.signal.aborted) return;
+      if (document.hidden && timeout !== 0) return; // visibilitychange continues
+      busy = true;
+      const begun = performance.now();
+      try {
+        const data = await latest.current(abort.signal);
+        if (abort.signal.aborted) return;
+        failures = 0;
+        setState({ key, data });
+      } catch (cause) {
+        if (abort.signal.aborted) return;
+        failures++;
+        const error = cause instanceof ApiError ? cause : new ApiError(0, "UNEXPECTED", String(cause));
+        setState((old) => old.key === key && old.data !== undefined ? { key, data: old.data, error } : { key, error });
+        if (error.status >= 400 && error.status < 500 && error.status !== 429) return; // the same request fails again
+      } finally {
+        busy = false;
+      }
+      const least = costly ? Math.max(interval, costlyShare * (performance.now() - begun)) : interval;
+      next(failures ? Math.max(interval, Math.min(longest, interval * 2 ** failures)) : least);
+    };
+    const seen = () => { if (!document.hidden && running) void read(); };
+    document.addEventListener("visibilitychange", seen);
+    void read();
+    return () => {
+      abort.abort();
+      clearTimeout(timeout);
+      document.removeEventListener("visibilitychange", seen);
+    };
+  }, [key, interval, turn, running]);
+  const current = state.key === key ? state : { key };
+  return {
+    data: current.data, error: current.error, loading: current.data === undefined && current.error === undefined,
+    again: () => { setTurn((n) => n + 1); },
+  };
+}
