@@ -81,6 +81,12 @@ func (w *whole) wall() time.Time { wall, _ := w.clocks(); return wall }
 
 func inWhole(t *testing.T, test func(w *whole)) {
 	t.Helper()
+	inWholeOn(t, nil, test)
+}
+
+// inWholeOn is inWhole with other options, which change sets.
+func inWholeOn(t *testing.T, change func(*Options), test func(w *whole)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &whole{t: t, machine: store.ThisMachine()}
 		listener := &pipes{accepted: make(chan net.Conn), closed: make(chan struct{})}
@@ -88,6 +94,9 @@ func inWhole(t *testing.T, test func(w *whole)) {
 		o := &Options{
 			Bus: membus.New(membus.Options{Partitions: 4}).Join("test"), Listener: listener, Drain: 5 * time.Second,
 			Version: "test", Logger: slog.New(slog.DiscardHandler), machine: w.clocks,
+		}
+		if change != nil {
+			change(o)
 		}
 		o.Store = memstore.NewDatabaseAt(o.wallClock).Open()
 		o.Close = func() error { return errors.Join(o.Bus.Close(), o.Store.Close()) }

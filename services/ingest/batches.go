@@ -49,7 +49,7 @@ type entry struct {
 func (h *handler) serveBatch(
 	w http.ResponseWriter, r *http.Request, prepare func(ctx context.Context, item decode.Item, from origin) (command, error),
 ) {
-	h.serveFrom(w, r, &h.batchBodies, func(ctx context.Context, body []byte, from origin) (answer, error) {
+	h.serveFrom(w, r, &h.batchBodies, h.cfg.RequestTimeout, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		select {
 		case h.batches <- struct{}{}:
 			defer func() { <-h.batches }()
