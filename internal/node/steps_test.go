@@ -58,6 +58,7 @@ type whole struct {
 	t       *testing.T
 	client  *http.Client
 	machine store.Machine
+	store   store.Store
 
 	mu    sync.Mutex
 	ahead time.Duration
@@ -84,8 +85,8 @@ func inWhole(t *testing.T, test func(w *whole)) {
 	inWholeOn(t, nil, test)
 }
 
-// inWholeOn is inWhole with other options, which change sets.
-func inWholeOn(t *testing.T, change func(*Options), test func(w *whole)) {
+// inWholeOn is inWhole with other options, which change sets. after runs when the node has stopped.
+func inWholeOn(t *testing.T, change func(*Options), test func(w *whole), after ...func()) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &whole{t: t, machine: store.ThisMachine()}
@@ -98,7 +99,8 @@ func inWholeOn(t *testing.T, change func(*Options), test func(w *whole)) {
 		if change != nil {
 			change(o)
 		}
-		o.Store = memstore.NewDatabaseAt(o.wallClock).Open()
+		w.store = memstore.NewDatabaseAt(o.wallClock).Open()
+		o.Store = w.store
 		o.Close = func() error { return errors.Join(o.Bus.Close(), o.Store.Close()) }
 		n, err := Open(t.Context(), o)
 		if err != nil {
@@ -111,6 +113,9 @@ func inWholeOn(t *testing.T, change func(*Options), test func(w *whole)) {
 		stop()
 		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
 			t.Error(err)
+		}
+		for _, f := range after {
+			f()
 		}
 	})
 }

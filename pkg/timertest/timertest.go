@@ -39,7 +39,8 @@ type Service struct {
 	// Client is a client of the service at URL.
 	Client *client.Client
 
-	close func() error
+	testClock bool
+	close     func() error
 }
 
 // Option is an option of Start and Open.
@@ -116,6 +117,7 @@ func (s *Service) Close() error { return s.close() }
 // returns.
 func (s *Service) Advance(tb testing.TB, by time.Duration) {
 	tb.Helper()
+	s.needTestClock(tb)
 	if _, err := s.Client.AdvanceClock(tb.Context(), client.AdvanceClockRequest{By: by.String()}); err != nil {
 		tb.Fatalf("timertest: advance by %s: %v", timer.FormatDuration(by), err)
 	}
@@ -124,11 +126,19 @@ func (s *Service) Advance(tb testing.TB, by time.Duration) {
 // Now returns the time that the service's test clock shows.
 func (s *Service) Now(tb testing.TB) time.Time {
 	tb.Helper()
+	s.needTestClock(tb)
 	clock, err := s.Client.Clock(tb.Context())
 	if err != nil {
 		tb.Fatalf("timertest: %v", err)
 	}
 	return clock.Now.Time
+}
+
+func (s *Service) needTestClock(tb testing.TB) {
+	tb.Helper()
+	if !s.testClock {
+		tb.Fatalf("timertest: the service runs on the machine's clock: start it with WithTestClock")
+	}
 }
 
 func open(ctx context.Context, folder func() string, log io.Writer, options []Option) (*Service, error) {
@@ -172,6 +182,7 @@ func open(ctx context.Context, folder func() string, log io.Writer, options []Op
 		return nil, errors.Join(err, l.Close())
 	}
 	service := run(ctx, n.Run)
+	service.testClock = s.testClock
 	service.URL, service.NATSURL = "http://"+l.Addr().String(), b.BusAddress
 	service.Client, err = client.New(service.URL, client.WithUserAgent("timertest"))
 	if err != nil {
