@@ -146,8 +146,7 @@ func (c *Config) Check() error {
 	case c.NATSSync != SyncAlways && c.NATSSync != SyncInterval:
 		return timer.Invalid("nats-sync", c.NATSSync, "always or interval")
 	case c.TestClock && c.Store != "":
-		// The URL may contain a password, so it is not shown.
-		return timer.Invalid("test-clock", "true", "no store beside it: the clock of an external database cannot be moved")
+		return timer.Invalid("test-clock", true, "false with a store, because the clock of an external database cannot be moved")
 	case c.Data == "":
 		return timer.Invalid("data", c.Data, "a folder")
 	case c.Partitions < 1 || c.Partitions > maxPartitions:

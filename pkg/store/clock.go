@@ -114,7 +114,7 @@ func NewClock(config ClockConfig) *Clock {
 	c := &Clock{
 		machine: config.Machine, limit: config.Bound / 2, shared: config.Shared, virtual: config.Virtual, follow: config.Bound / 2,
 		logger: config.Logger.With("component", "clock"),
-		poked: make(chan struct{}, 1), answered: make(chan struct{}), stepped: make(chan struct{}), replan: make(chan struct{}),
+		poked:  make(chan struct{}, 1), answered: make(chan struct{}), stepped: make(chan struct{}), replan: make(chan struct{}),
 		gone: make(chan struct{}), back: make(chan struct{}),
 	}
 	close(c.back)

@@ -66,14 +66,14 @@ func (h *handler) serveClock(
 	route func(ctx context.Context, body []byte) (testclock.State, error),
 ) {
 	h.serveFrom(w, r, &h.bodies, timeout, func(ctx context.Context, body []byte, from origin) (answer, error) {
+		if err := from.requireEverywhere(right); err != nil {
+			return answer{}, err
+		}
 		if h.cfg.TestClock == nil {
 			return answer{}, &refusal{
 				status: http.StatusNotFound, code: api.ErrorCodeNotFound, details: details{"path": r.URL.Path},
 				message: "the service runs on the machine's clock, which cannot be moved: start timerbus dev with --test-clock",
 			}
-		}
-		if err := from.requireEverywhere(right); err != nil {
-			return answer{}, err
 		}
 		state, err := route(ctx, body)
 		if err != nil {
