@@ -33,7 +33,7 @@ type Clock struct {
 
 // state is the content of the file.
 type state struct {
-	// Offset is a duration that time.ParseDuration accepts.
+	// Offset is a duration that timer.ParseDuration accepts.
 	Offset string `json:"offset"`
 }
 
@@ -79,7 +79,7 @@ func read(folder string) (time.Duration, error) {
 	}
 	var offset time.Duration
 	if err == nil {
-		offset, err = time.ParseDuration(s.Offset)
+		offset, err = timer.ParseDuration(s.Offset)
 	}
 	if err == nil && (offset < 0 || offset > maxOffset) {
 		err = timer.Invalid("offset", s.Offset, fmt.Sprintf("0s to %v", maxOffset))

@@ -274,8 +274,7 @@ func TestTheClockMovesForwardOnly(t *testing.T) {
 			"centuries": {func() error { _, err := w.driver.Advance(w.Context(), 2*maxOffset, time.Second); return err }, []string{"by", "1752000h", "at most"}},
 		} {
 			err := c.move()
-			var invalid *timer.InvalidError
-			if !errors.As(err, &invalid) {
+			if _, ok := errors.AsType[*timer.InvalidError](err); !ok {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}

@@ -32,7 +32,7 @@ func TestAMonthInASecond(t *testing.T) {
 					t.Error(err)
 				}
 				// Receivers compare the signature's time with their own clocks.
-				sent, err := strconv.ParseInt(r.Header.Get("webhook-timestamp"), 10, 64)
+				sent, err := strconv.ParseInt(r.Header.Get("Webhook-Timestamp"), 10, 64)
 				if off := time.Since(time.Unix(sent, 0)).Abs(); err != nil || off > time.Minute {
 					t.Errorf("webhook-timestamp is off by %v, %v", off, err)
 				}
