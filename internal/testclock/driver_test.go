@@ -171,6 +171,23 @@ func TestAdvanceStopsAtEachDueTime(t *testing.T) {
 	})
 }
 
+func TestATimerThatIsDueAtTheTargetFiresBeforeTheEndOfTheCall(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.put("a", time.Hour)
+		due := w.row("a").DueAt
+		stop := w.serve([]string{"a"}, nil)
+		defer stop()
+		if _, err := w.driver.Set(w.Context(), due, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if len(w.fired) != 1 {
+			t.Errorf("fired %q at the end of the call", w.fired)
+		}
+	})
+}
+
 // A timer whose outcome is a retry or a new time fires at each of its times.
 func TestAdvanceFiresWhatOutcomesPlan(t *testing.T) {
 	inWorld(t, func(w *world) {

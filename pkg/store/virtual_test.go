@@ -72,6 +72,30 @@ func TestAVirtualClockDoesNotGoBackAfterAReading(t *testing.T) {
 	}
 }
 
+// Two goroutines follow two steps, and the one that has read the clocks before the second step ends last.
+func TestAVirtualClockDoesNotGoBackToAnEarlierStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &clocks{machine: store.ThisMachine()}
+		between := func() {}
+		clock := store.NewClock(store.ClockConfig{Bound: clockBound, Virtual: true, Machine: func() (time.Time, time.Duration) {
+			wall, elapsed := c.both()
+			f := between
+			between = func() {}
+			f()
+			return wall, elapsed
+		}})
+		if err := clock.Start(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		step := func(by time.Duration) { c.set(func() { c.wall += by; c.there += by }) }
+		step(time.Second)
+		between = func() { step(time.Hour); clock.Now() }
+		if now := clock.Now(); now != c.present() {
+			t.Errorf("%v, want %v", now, c.present())
+		}
+	})
+}
+
 // epoch is a cluster whose clock showed 1970 when the machine's monotonic clock showed 0, and is ahead of that.
 type epoch struct {
 	store.Cluster

@@ -53,10 +53,8 @@ func (h *handler) serveMove(
 ) {
 	const limit = decode.MaxMoveTimeout + clockAnswerTime
 	h.serveClock(w, r, access.Admin, limit, func(ctx context.Context, body []byte) (testclock.State, error) {
-		// The body has arrived. The read deadline would end ctx. Connections without deadlines are not cut.
-		connection, deadline := http.NewResponseController(w), time.Now().Add(limit)
-		_ = connection.SetReadDeadline(deadline)
-		_ = connection.SetWriteDeadline(deadline)
+		// The server's write deadline would cut the answer. A connection without deadlines is not cut.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(limit))
 		return route(ctx, body)
 	})
 }
