@@ -73,12 +73,14 @@ var rules = []rule{
 	{unit: "internal/ui", std: true, may: "pkg/timer", why: "it serves files, and its pages use the public API only"},
 
 	// Services communicate through the bus and the store, never by import.
-	{unit: "services/*/...", may: contracts + " internal/access internal/flow internal/schedule internal/zone internal/outbox internal/outage internal/process/... internal/tracing pkg/api/... schemas" + callbacks, tests: "internal/outage/outagetest internal/otlp pkg/store/memstore internal/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
+	{unit: "internal/testclock", may: domain + " pkg/store", tests: "pkg/store/memstore internal/faultstore", why: "it moves the clock of a process by the state of its store"},
+
+	{unit: "services/*/...", may: contracts + " internal/access internal/flow internal/schedule internal/testclock internal/zone internal/outbox internal/outage internal/process/... internal/tracing pkg/api/... schemas" + callbacks, tests: "internal/outage/outagetest internal/otlp pkg/store/memstore internal/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
 
 	// One process of the service, for programs and for users' tests (decision 0007).
-	{unit: "internal/node/...", may: contracts + " internal/access internal/outbox internal/outage internal/process/... internal/tracing internal/ui internal/zone pkg/api/... services/*" + callbacks, tests: "pkg/store/memstore pkg/bus/membus", why: "a node assembles services on any engines, so that a program links only the engines that it imports"},
+	{unit: "internal/node/...", may: contracts + " internal/access internal/outbox internal/outage internal/process/... internal/testclock internal/tracing internal/ui internal/zone pkg/api/... services/*" + callbacks, tests: "pkg/store/memstore pkg/bus/membus", why: "a node assembles services on any engines, so that a program links only the engines that it imports"},
 	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/store pkg/bus internal/access internal/process internal/tracing internal/watermillsink internal/node pkg/client/...", tests: "internal/event/... pkg/store/memstore pkg/store/sqlitestore pkg/bus/membus pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on the engines and the Pub/Sub of the program"},
-	{unit: "pkg/timertest/...", may: "pkg/timer internal/backend internal/process/... internal/node pkg/client/...", why: "it starts a node inside a user's test, and returns a client"},
+	{unit: "pkg/timertest/...", may: "pkg/timer internal/backend internal/process/... internal/testclock internal/node pkg/client/...", why: "it starts a node inside a user's test, and returns a client"},
 
 	{unit: "internal/restore", may: domain + " pkg/store", tests: "pkg/store/memstore internal/faultstore", why: "it changes any store, which the program opens"},
 	{unit: "internal/doctor", may: domain + " pkg/store pkg/bus", tests: "pkg/store/memstore internal/faultstore", why: "it checks any store and bus, which the program opens"},
@@ -98,7 +100,7 @@ const (
 	contracts = domain + " pkg/store pkg/bus internal/event/..."
 	callbacks = " internal/encryption pkg/webhook internal/egress"
 	engines   = "pkg/store/memstore pkg/store/sqlitestore pkg/store/postgresstore pkg/store/mysqlstore pkg/store/dynamostore pkg/bus/membus pkg/bus/natsbus/... pkg/bus/kafkabus"
-	programs  = contracts + " deploy/outbox internal/outbox internal/access/... internal/backend internal/bench internal/doctor internal/restore internal/process/... internal/tracing internal/otlp internal/ui internal/node pkg/client/... pkg/api/... schemas services/*" + callbacks
+	programs  = contracts + " deploy/outbox internal/outbox internal/access/... internal/backend internal/bench internal/doctor internal/restore internal/process/... internal/testclock internal/tracing internal/otlp internal/ui internal/node pkg/client/... pkg/api/... schemas services/*" + callbacks
 )
 
 func TestArrows(t *testing.T) {

@@ -352,6 +352,27 @@ func TestCommandsAskTheAPI(t *testing.T) {
 			},
 			"",
 		},
+		"clock get": {
+			[]string{"clock", "get"},
+			200, `{"now":"2030-01-31T09:00:00.000Z","ahead":"72h","nextDueAt":"2030-02-01T09:00:00.000Z"}`,
+			"clock/get", `{}`,
+			[]string{"2030-01-31T09:00:00.000Z, 72h ahead of the machine's clock, next timer due 2030-02-01T09:00:00.000Z (in 24h0m0s)\n"},
+			"",
+		},
+		"clock advance": {
+			[]string{"clock", "advance", "3d", "--timeout", "5m"},
+			200, `{"now":"2030-01-31T09:00:00.000Z","ahead":"72h"}`,
+			"clock/advance", `{"by":"72h0m0s","timeout":"5m0s"}`,
+			[]string{"2030-01-31T09:00:00.000Z, 72h ahead of the machine's clock, no timer is due later\n"},
+			"",
+		},
+		"clock set": {
+			[]string{"clock", "set", "2030-01-31T10:00:00+01:00", "--json"},
+			200, `{"now":"2030-01-31T09:00:00.000Z","ahead":"72h"}`,
+			"clock/set", `{"time":"2030-01-31T09:00:00.000Z","timeout":"1m0s"}`,
+			[]string{`"ahead": "72h"`},
+			"",
+		},
 		"flow limits": {
 			[]string{"namespace", "update", "shop", "--flow", "tenant-*:10/1s,burst=2,concurrency=4", "--flow", "a:b:concurrency=1", "--json"},
 			200, `{}`, "namespaces/update",

@@ -105,11 +105,12 @@ func TestConfigMasksSecrets(t *testing.T) {
 func TestConfigOfARoleThatWouldNotStart(t *testing.T) {
 	hermetic(t)
 	for args, want := range map[string]string{
-		"config ingest --store postgres://h/db":             "timerbus ingest would not start: --bus is missing",
-		"config dev --partitions 0":                         "partitions: 0 is not accepted: want 1 to 1024",
-		"config dev --listen 0.0.0.0:80":                    "other machines could use the API without a token",
-		"config scheduler --store sqlite:x --bus nats://h":  "--store sqlite: can be used by one process at a time only",
-		"config dispatcher --callback-proxy http//me:hush@": "callback-proxy",
+		"config ingest --store postgres://h/db":                  "timerbus ingest would not start: --bus is missing",
+		"config dev --test-clock --store postgres://a:hush@db/t": "test-clock: true is not accepted: want false with a store",
+		"config dev --partitions 0":                              "partitions: 0 is not accepted: want 1 to 1024",
+		"config dev --listen 0.0.0.0:80":                         "other machines could use the API without a token",
+		"config scheduler --store sqlite:x --bus nats://h":       "--store sqlite: can be used by one process at a time only",
+		"config dispatcher --callback-proxy http//me:hush@":      "callback-proxy",
 	} {
 		got := command(t, strings.Fields(args)...)
 		if got.code != exitUsage || !strings.Contains(got.stdout, "SETTING") || !strings.Contains(got.stderr, want) ||

@@ -23,6 +23,7 @@ import (
 	"github.com/timerbus/timerbus/internal/otlp"
 	"github.com/timerbus/timerbus/internal/outbox"
 	"github.com/timerbus/timerbus/internal/process"
+	"github.com/timerbus/timerbus/internal/testclock"
 	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/internal/ui"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -61,6 +62,14 @@ func (p *program) serve(
 		}
 		busURL = backend.FolderURL("embedded", filepath.Join(config.Data, "nats"), query)
 	}
+	clock, err := clockOf(config)
+	if err != nil {
+		return err
+	}
+	now := timer.SystemClock
+	if clock != nil {
+		now = clock.Now
+	}
 	proxies, err := newProxy(config)
 	if err != nil {
 		return usageError{err}
@@ -94,12 +103,12 @@ func (p *program) serve(
 			StoreURL: storeURL, BusURL: busURL, Role: string(role), Migrate: role == node.All, BusToken: config.Token,
 			// The database stores the partition count. A different count is an error that names the stored one.
 			Partitions: config.Partitions,
-			Clock:      timer.SystemClock, Random: rand.Uint64, Logger: logger,
+			Clock:      now, Random: rand.Uint64, Logger: logger,
 		},
 		node: node.Options{
 			AllowedHosts: config.AllowedHosts, CallbackAllow: config.CallbackAllow, CallbackProxy: proxies.present(),
 			Role: role, Outbox: commands, Name: config.Node, Listener: l, Keys: keys, Drain: config.DrainTimeout,
-			MetricsNamespaces: config.MetricsNamespaces, Tracer: tracer,
+			MetricsNamespaces: config.MetricsNamespaces, Tracer: tracer, TestClock: clock,
 			Version: version, Logger: logger,
 			UI:     uiOf(config),
 			Access: access.Options{Token: token, Verify: verify, Certificates: config.TLSClientCA != ""},
@@ -144,6 +153,19 @@ func uiOf(config *process.Config) *ui.Options {
 	}
 	return &ui.Options{
 		Path: config.UIPath, ReadOnly: config.UIReadOnly, HidePayloads: config.UIHidePayloads, Version: readBuildInfo().Version,
+	}
+}
+
+// clockOf returns the test clock of a process; nil if it runs on the machine's clock. A data folder whose test clock was moved
+// has times in the future.
+func clockOf(config *process.Config) (*testclock.Clock, error) {
+	switch {
+	case config.Store != "":
+		return nil, nil //nolint:nilnil // it runs on the machine's clock.
+	case config.TestClock:
+		return testclock.Open(config.Data)
+	default:
+		return nil, testclock.Check(config.Data)
 	}
 }
 

@@ -71,7 +71,7 @@ func roleFlags(c *cobra.Command, role node.Role) func() process.Sources {
 	defaults.Listen = roleListens[role]
 	defaults.CallbackAllow = ""
 	defaults.StartWait = time.Minute // the store and the bus may start at the same time as this process
-	sources := sourceFlags(c, defaults, "data", "nats-listen", "nats-sync")
+	sources := sourceFlags(c, defaults, "data", "nats-listen", "nats-sync", "test-clock")
 	for flag, usage := range map[string]string{
 		"store":    "URL of the database, such as postgres://user@host/database; required",
 		"bus":      "URL of the message bus, such as nats://host:4222; required",

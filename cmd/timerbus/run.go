@@ -32,7 +32,7 @@ func (p *program) root() *cobra.Command {
 	commands := append([]*cobra.Command{p.devCommand()}, p.roleCommands()...)
 	commands = append(commands, p.configCommand(), p.doctorCommand(), p.healthcheckCommand(), p.migrateCommand(), p.outboxCommand(),
 		p.backupCommand(), p.restoreCommand(), p.receiveCommand(), p.timerCommand(), p.scheduleCommand(), p.namespaceCommand(),
-		p.keyCommand(), p.shardCommand(), p.flowCommand(),
+		p.keyCommand(), p.shardCommand(), p.flowCommand(), p.clockCommand(),
 		p.benchCommand(), p.versionCommand())
 	root := group("timerbus", "Durable timers on a message bus", commands...)
 	root.Long = `Durable timers on a message bus: call this URL, or publish this event, at that time.

@@ -45,7 +45,7 @@ type Options struct {
 	Partitions int
 	// BusToken is the token that an embedded bus requires from clients of other processes; empty: none.
 	BusToken string
-	// Clock returns the present; Random returns random bits for the id of a new cluster.
+	// Clock returns the present, and is the clock of a SQLite or memory store; Random returns random bits for the id of a new cluster.
 	Clock  timer.Clock
 	Random func() uint64
 	// Timeout bounds the opening of the store and that of the bus, but not a migration. Default 30 s. A wait is logged after a

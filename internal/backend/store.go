@@ -33,7 +33,7 @@ func (b *Backend) openStore(ctx context.Context, o *Options) (err error) {
 		if unreadable != nil || len(query) > 0 {
 			return notAccepted("store", o.StoreURL, acceptedStores)
 		}
-		b.Store, err = sqlitestore.Open(ctx, sqlitestore.Options{Folder: path, Logger: o.Logger})
+		b.Store, err = sqlitestore.Open(ctx, sqlitestore.Options{Folder: path, Clock: o.Clock, Logger: o.Logger})
 	case "postgres", "postgresql":
 		b.Store, err = postgresstore.Open(ctx, postgresstore.Options{URL: o.StoreURL, Role: o.Role, Logger: o.Logger})
 	case "mysql":

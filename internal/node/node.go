@@ -14,6 +14,7 @@ import (
 	"github.com/timerbus/timerbus/internal/encryption"
 	"github.com/timerbus/timerbus/internal/outbox"
 	"github.com/timerbus/timerbus/internal/process"
+	"github.com/timerbus/timerbus/internal/testclock"
 	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/internal/ui"
 	"github.com/timerbus/timerbus/internal/zone"
@@ -45,8 +46,8 @@ const (
 	Dispatcher Role = "dispatcher"
 )
 
-// Options configure Open. All fields but Role, Name, Close, Outbox, Access, UI, AllowedHosts, MetricsNamespaces, Tracer and Callback… are
-// required.
+// Options configure Open. All fields but Role, Name, Close, Outbox, Access, UI, AllowedHosts, MetricsNamespaces, Tracer, TestClock and
+// Callback… are required.
 type Options struct {
 	// Role is All by default.
 	Role Role
@@ -87,17 +88,28 @@ type Options struct {
 	Version string
 	Logger  *slog.Logger
 
+	// TestClock, if not nil, is the clock of all services. Its Now must be the clock of the store, which must not be shared.
+	TestClock *testclock.Clock
 	// machine replaces this machine's clocks in tests; nil: this machine's clocks.
 	machine store.Machine
 }
 
 // wallClock returns the time of the machine's wall clock.
 func (o *Options) wallClock() timer.Millis {
-	if o.machine == nil {
+	machine := o.machineClocks()
+	if machine == nil {
 		return timer.SystemClock()
 	}
-	wall, _ := o.machine()
+	wall, _ := machine()
 	return timer.FromTime(wall)
+}
+
+// machineClocks returns the clocks that replace those of this machine; nil for none.
+func (o *Options) machineClocks() store.Machine {
+	if o.TestClock != nil {
+		return o.TestClock.Machine
+	}
+	return o.machine
 }
 
 // Node is one process, ready to run.
@@ -122,7 +134,9 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	clock := store.NewClock(store.ClockConfig{Bound: clockBound, Shared: store.Shared(o.Store), Machine: o.machine, Logger: o.Logger})
+	clock := store.NewClock(store.ClockConfig{
+		Bound: clockBound, Shared: store.Shared(o.Store), Virtual: o.TestClock != nil, Machine: o.machineClocks(), Logger: o.Logger,
+	})
 	if err := clock.Start(ctx, o.Store); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/timerbus/timerbus/internal/egress"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/process"
+	"github.com/timerbus/timerbus/internal/testclock"
 	"github.com/timerbus/timerbus/internal/ui"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/bus"
@@ -65,6 +66,11 @@ func assemble(source string, clock *store.Clock, revisions *timer.Revisions, o *
 		w.store = w.reach
 	}
 	w.directory = store.NewDirectory(w.store)
+	if o.TestClock != nil {
+		if w.driver, err = testclock.NewDriver(o.TestClock, o.Store, clock.Now); err != nil {
+			return nil, err
+		}
+	}
 	watch := newStoreWatch(w.store, o.Role == All || o.Role == Scheduler, w.clock, o.wallClock, o.Logger, w.registry)
 	components := []process.Component{{Name: "watch", Run: watch.run}}
 	if w.reach != nil {
@@ -105,6 +111,7 @@ type dependencies struct {
 	hosts     *process.Hosts // nil accepts all hosts
 	access    *access.Authenticator
 	targets   func(namespace string, limit int) []api.Target // nil without a dispatcher in this process
+	driver    *testclock.Driver                              // nil: no test clock
 	source    string
 	format    event.Mode // of public events on the bus
 	prefix    string     // of the service's topics
@@ -128,10 +135,14 @@ func hostsOf(o *Options, credentialRequired bool) (*process.Hosts, error) {
 func (w *dependencies) dispatcher() ([]process.Component, error) {
 	o := w.options
 	flows, _ := store.As[store.Flows](o.Store)
+	var webhookTime func(timer.Millis) timer.Millis
+	if o.TestClock != nil {
+		webhookTime = o.TestClock.Real
+	}
 	s, err := dispatcher.New(dispatcher.Config{
 		Store: w.store, Flows: flows, Reach: w.reach, Bus: w.bus, Directory: w.directory, Clock: w.clock.Settled, StoreClock: w.clock,
 		Revisions: w.revisions, Random: rand.Uint64,
-		Version: o.Version, Source: w.source, Format: w.format, Logger: o.Logger, Registerer: w.registry,
+		Version: o.Version, Source: w.source, Format: w.format, Logger: o.Logger, Registerer: w.registry, WebhookTime: webhookTime,
 		MetricsNamespaces: o.MetricsNamespaces, Tracer: o.Tracer,
 		HTTP: dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy}, Keys: o.Keys,
 		// The components that stop before the dispatcher need some of the time, and so do the timers that are made due
@@ -172,6 +183,7 @@ func (w *dependencies) ingest() ([]process.Component, error) {
 		Revisions: w.revisions, Source: w.source, Format: w.format, Prefix: w.prefix, Logger: o.Logger.With("component", "ingest"),
 		Registerer: w.registry, Gatherer: w.registry, Ready: others,
 		Access: w.access, Hosts: w.hosts, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys, Tracer: o.Tracer,
+		TestClock: w.driver,
 	})
 	if err != nil {
 		return nil, err
@@ -184,8 +196,9 @@ func (w *dependencies) ingest() ([]process.Component, error) {
 			return nil, err
 		}
 	}
-	return []process.Component{
-		{Name: string(Ingest), Run: s.Run},
-		httpComponent(ingest.NewServer(handler, requestTimeout, o.Logger), o.Listener, o.Drain/5),
-	}, nil
+	server := ingest.NewServer(handler, requestTimeout, o.Logger)
+	if w.driver != nil {
+		server.RegisterOnShutdown(w.driver.Stop)
+	}
+	return []process.Component{{Name: string(Ingest), Run: s.Run}, httpComponent(server, o.Listener, o.Drain/5)}, nil
 }

@@ -58,6 +58,7 @@ type whole struct {
 	t       *testing.T
 	client  *http.Client
 	machine store.Machine
+	store   store.Store
 
 	mu    sync.Mutex
 	ahead time.Duration
@@ -81,6 +82,12 @@ func (w *whole) wall() time.Time { wall, _ := w.clocks(); return wall }
 
 func inWhole(t *testing.T, test func(w *whole)) {
 	t.Helper()
+	inWholeOn(t, nil, test)
+}
+
+// inWholeOn is inWhole with other options, which change sets. after runs when the node has stopped.
+func inWholeOn(t *testing.T, change func(*Options), test func(w *whole), after ...func()) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &whole{t: t, machine: store.ThisMachine()}
 		listener := &pipes{accepted: make(chan net.Conn), closed: make(chan struct{})}
@@ -89,7 +96,11 @@ func inWhole(t *testing.T, test func(w *whole)) {
 			Bus: membus.New(membus.Options{Partitions: 4}).Join("test"), Listener: listener, Drain: 5 * time.Second,
 			Version: "test", Logger: slog.New(slog.DiscardHandler), machine: w.clocks,
 		}
-		o.Store = memstore.NewDatabaseAt(o.wallClock).Open()
+		if change != nil {
+			change(o)
+		}
+		w.store = memstore.NewDatabaseAt(o.wallClock).Open()
+		o.Store = w.store
 		o.Close = func() error { return errors.Join(o.Bus.Close(), o.Store.Close()) }
 		n, err := Open(t.Context(), o)
 		if err != nil {
@@ -102,6 +113,9 @@ func inWhole(t *testing.T, test func(w *whole)) {
 		stop()
 		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
 			t.Error(err)
+		}
+		for _, f := range after {
+			f()
 		}
 	})
 }

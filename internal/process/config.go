@@ -77,6 +77,8 @@ type Config struct {
 	CallbackProxy string `koanf:"callback-proxy" secret:"url" usage:"proxy for callbacks, such as http://proxy:3128, or empty for none"`
 	// Partitions of the bus, 1 to 1,024. Fixed by the first process that opens the store.
 	Partitions int `koanf:"partitions" usage:"partitions of the bus, 1 to 1024; fixed by the first process that opens the store"`
+	// TestClock runs the service on a clock that the HTTP API moves forward. Only with the database in the data folder.
+	TestClock bool `koanf:"test-clock" usage:"for tests: run on a clock that timerbus clock moves forward; only with the embedded database"`
 	// DrainTimeout bounds the graceful stop, 0 s to 10 min. Unfinished work is resumed at the next start.
 	DrainTimeout time.Duration `koanf:"drain-timeout" usage:"how long a graceful stop may take, 0s to 10m"`
 	// StartWait is how long a process waits at its start for a database or bus that does not answer, 0 s to 24 h.
@@ -151,6 +153,8 @@ func (c *Config) Check() error {
 		return timer.Invalid("tls-client-ca", c.TLSClientCA, "tls-cert and tls-key, too")
 	case c.NATSSync != SyncAlways && c.NATSSync != SyncInterval:
 		return timer.Invalid("nats-sync", c.NATSSync, "always or interval")
+	case c.TestClock && c.Store != "":
+		return timer.Invalid("test-clock", true, "false with a store, because the clock of an external database cannot be moved")
 	case c.Data == "":
 		return timer.Invalid("data", c.Data, "a folder")
 	case c.Partitions < 1 || c.Partitions > maxPartitions:

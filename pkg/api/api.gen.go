@@ -41,6 +41,8 @@ const (
 
 // Defines values for ErrorCode.
 const (
+	ErrorCodeClockBusy          ErrorCode = "CLOCK_BUSY"
+	ErrorCodeClockNotQuiet      ErrorCode = "CLOCK_NOT_QUIET"
 	ErrorCodeForbidden          ErrorCode = "FORBIDDEN"
 	ErrorCodeGenerationConflict ErrorCode = "GENERATION_CONFLICT"
 	ErrorCodeInternalError      ErrorCode = "INTERNAL_ERROR"
@@ -181,6 +183,15 @@ const (
 	VerbRead  Verb = "read"
 	VerbWrite Verb = "write"
 )
+
+// AdvanceClockRequest defines model for AdvanceClockRequest.
+type AdvanceClockRequest struct {
+	// By At least "0s", which waits until no timer is due. The clock can be 100 years ahead of the machine's clock.
+	By Duration `json:"by"`
+
+	// Timeout Answer `CLOCK_NOT_QUIET` after this time of the machine; "1ms" to "10m", by default "60s".
+	Timeout Duration `json:"timeout,omitempty,omitzero"`
+}
 
 // BackfillScheduleRequest defines model for BackfillScheduleRequest.
 type BackfillScheduleRequest struct {
@@ -682,7 +693,8 @@ type Error struct {
 	// Details The parts of the message by name. INVALID_INPUT: field, value, accepted. PAYLOAD_TOO_LARGE:
 	// field, size (if known), limit. Not found: namespace, timerId. GENERATION_CONFLICT,
 	// TIMER_EXISTS: namespace, timerId, generation, status. NAMESPACE_EXISTS: namespace,
-	// numShards. FORBIDDEN for lack of a right: caller, verb, namespace. Keys: name. Empty for others.
+	// numShards. FORBIDDEN for lack of a right: caller, verb, namespace. Keys: name. CLOCK_NOT_QUIET: now, target,
+	// nextDueAt. Empty for others.
 	Details map[string]interface{} `json:"details"`
 
 	// Timestamp RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds.
@@ -797,6 +809,9 @@ type Generation = string
 
 // GetCallerRequest defines model for GetCallerRequest.
 type GetCallerRequest = map[string]interface{}
+
+// GetClockRequest defines model for GetClockRequest.
+type GetClockRequest = map[string]interface{}
 
 // Grant The verbs that are allowed in the namespaces that match a pattern.
 type Grant struct {
@@ -2045,6 +2060,15 @@ type SecretsInput struct {
 	Set string `json:"set,omitempty,omitzero"`
 }
 
+// SetClockRequest defines model for SetClockRequest.
+type SetClockRequest struct {
+	// Time Not before the time that the clock shows.
+	Time Instant `json:"time"`
+
+	// Timeout Answer `CLOCK_NOT_QUIET` after this time of the machine; "1ms" to "10m", by default "60s".
+	Timeout Duration `json:"timeout,omitempty,omitzero"`
+}
+
 // Shard defines model for Shard.
 type Shard struct {
 	// Shard The number of the shard, unique over all namespaces.
@@ -2134,6 +2158,18 @@ type TargetList struct {
 	// Namespace Example: billing
 	Namespace NamespaceName `json:"namespace"`
 	Targets   []Target      `json:"targets"`
+}
+
+// TestClock defines model for TestClock.
+type TestClock struct {
+	// Now The time that the clock shows. It advances at normal speed.
+	Now Instant `json:"now"`
+
+	// Ahead How far calls have moved it ahead of the machine's clock.
+	Ahead Duration `json:"ahead"`
+
+	// NextDueAt The earliest due time of a timer or a schedule that is not paused or parked; absent if there is none.
+	NextDueAt Instant `json:"nextDueAt,omitempty,omitzero"`
 }
 
 // Timer defines model for Timer.
@@ -2555,6 +2591,12 @@ type UpdateTimerRequest struct {
 // Verb defines model for Verb.
 type Verb string
 
+// ClockBusy defines model for ClockBusy.
+type ClockBusy = Error
+
+// ClockNotQuiet defines model for ClockNotQuiet.
+type ClockNotQuiet = Error
+
 // Forbidden defines model for Forbidden.
 type Forbidden = Error
 
@@ -2584,6 +2626,9 @@ type NamespaceDeleting = Error
 
 // NamespaceExists defines model for NamespaceExists.
 type NamespaceExists = Error
+
+// NoTestClock defines model for NoTestClock.
+type NoTestClock = Error
 
 // NotFound defines model for NotFound.
 type NotFound = Error
@@ -2626,6 +2671,15 @@ type VersionConflict = Error
 
 // GetCallerJSONRequestBody defines body for GetCaller for application/json ContentType.
 type GetCallerJSONRequestBody = GetCallerRequest
+
+// AdvanceClockJSONRequestBody defines body for AdvanceClock for application/json ContentType.
+type AdvanceClockJSONRequestBody = AdvanceClockRequest
+
+// GetClockJSONRequestBody defines body for GetClock for application/json ContentType.
+type GetClockJSONRequestBody = GetClockRequest
+
+// SetClockJSONRequestBody defines body for SetClock for application/json ContentType.
+type SetClockJSONRequestBody = SetClockRequest
 
 // ListFlowsJSONRequestBody defines body for ListFlows for application/json ContentType.
 type ListFlowsJSONRequestBody = ListFlowsRequest
@@ -2776,6 +2830,15 @@ type ServerInterface interface {
 	// GetCaller Get the rights of the caller
 	// (POST /api/v1/caller/get)
 	GetCaller(w http.ResponseWriter, r *http.Request)
+	// AdvanceClock Move the test clock forward by a duration
+	// (POST /api/v1/clock/advance)
+	AdvanceClock(w http.ResponseWriter, r *http.Request)
+	// GetClock Read the test clock
+	// (POST /api/v1/clock/get)
+	GetClock(w http.ResponseWriter, r *http.Request)
+	// SetClock Move the test clock forward to a time
+	// (POST /api/v1/clock/set)
+	SetClock(w http.ResponseWriter, r *http.Request)
 	// ListFlows List the flows of a namespace that are in use
 	// (POST /api/v1/flows/list)
 	ListFlows(w http.ResponseWriter, r *http.Request)
@@ -2945,6 +3008,48 @@ func (siw *ServerInterfaceWrapper) GetCaller(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetCaller(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AdvanceClock operation middleware
+func (siw *ServerInterfaceWrapper) AdvanceClock(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AdvanceClock(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetClock operation middleware
+func (siw *ServerInterfaceWrapper) GetClock(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetClock(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SetClock operation middleware
+func (siw *ServerInterfaceWrapper) SetClock(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SetClock(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3789,6 +3894,9 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	}
 
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/caller/get", wrapper.GetCaller)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clock/advance", wrapper.AdvanceClock)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clock/get", wrapper.GetClock)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clock/set", wrapper.SetClock)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/flows/list", wrapper.ListFlows)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/create", wrapper.CreateKey)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/list", wrapper.ListKeys)

@@ -175,6 +175,27 @@ func TestEveryCallHasItsRoute(t *testing.T) {
 			_, err := c.RetryMatching(t.Context(), client.RetryMatchingRequest{Namespace: "n", Status: "dead"})
 			return err
 		}, `{"namespace":"n","status":"dead"}`},
+		"clock/get": {200, `{"now":"2030-01-31T09:00:00.000Z","ahead":"72h","nextDueAt":"2030-02-01T09:00:00.000Z"}`, func(c *client.Client) error {
+			clock, err := c.Clock(t.Context())
+			if clock.Now.Year() != 2030 || clock.Ahead != "72h" || clock.NextDueAt.Month() != time.February {
+				t.Errorf("clock %+v", clock)
+			}
+			return err
+		}, `{}`},
+		"clock/advance": {200, `{"now":"2030-01-31T09:00:00.000Z","ahead":"72h"}`, func(c *client.Client) error {
+			clock, err := c.AdvanceClock(t.Context(), client.AdvanceClockRequest{By: "72h", Timeout: "5m"})
+			if clock.Ahead != "72h" || !clock.NextDueAt.IsZero() {
+				t.Errorf("clock %+v", clock)
+			}
+			return err
+		}, `{"by":"72h","timeout":"5m"}`},
+		"clock/set": {200, `{"now":"2030-01-31T09:00:00.000Z","ahead":"72h"}`, func(c *client.Client) error {
+			clock, err := c.SetClock(t.Context(), client.SetClockRequest{Time: client.At(time.Date(2030, 1, 31, 9, 0, 0, 0, time.UTC))})
+			if clock.Ahead != "72h" {
+				t.Errorf("clock %+v", clock)
+			}
+			return err
+		}, `{"time":"2030-01-31T09:00:00.000Z"}`},
 		"shards/list": {200, `{"namespace":"n","shards":[{"shard":7,"partition":3,"version":2,"held":true,"node":"one","overdueFor":"2s"}]}`, func(c *client.Client) error {
 			shards, err := c.ListShards(t.Context(), "n")
 			if len(shards) != 1 || shards[0].Shard != 7 || !shards[0].Held || shards[0].OverdueFor != "2s" {

@@ -40,6 +40,10 @@ const (
 	CodeUnavailable = api.ErrorCodeUnavailable
 	// CodeOutcomeUnknown means that the call may be applied, now or later.
 	CodeOutcomeUnknown = api.ErrorCodeOutcomeUnknown
+	// CodeClockBusy means that another call is moving the test clock.
+	CodeClockBusy = api.ErrorCodeClockBusy
+	// CodeClockNotQuiet means that timers were still due at the end of the timeout of a move of the test clock.
+	CodeClockNotQuiet = api.ErrorCodeClockNotQuiet
 )
 
 // Error is an error answer of the service.

@@ -75,6 +75,12 @@ type (
 	RunTimerRequest = api.RunTimerRequest
 	// RetryTimerRequest arms a dead or parked timer again.
 	RetryTimerRequest = api.RetryTimerRequest
+	// AdvanceClockRequest moves a test clock forward by a duration.
+	AdvanceClockRequest = api.AdvanceClockRequest
+	// SetClockRequest moves a test clock forward to a time.
+	SetClockRequest = api.SetClockRequest
+	// TestClock is what a test clock shows.
+	TestClock = api.TestClock
 	// Key is an API key: a credential with grants.
 	Key = api.Key
 	// Caller is the name and the grants of a caller.

@@ -48,6 +48,10 @@ type ClockConfig struct {
 	// it up while its clock is not trusted. If Shared is not set, the store's clock is this machine's wall clock, and
 	// the Clock follows a step of it immediately.
 	Shared bool
+	// Virtual is set if Machine is the clock of a test. It is only moved forward, and only while nothing is due. The
+	// Clock follows a step of any size immediately. A step wakes those that wait for a time (Stepped). Nothing is planned
+	// again, because a planned time has passed or is still in the future. Shared must not be set.
+	Virtual bool
 	// Machine is ThisMachine() by default.
 	Machine Machine
 	// Logger discards by default.
@@ -75,7 +79,10 @@ type Clock struct {
 	machine Machine
 	limit   time.Duration // half the bound
 	shared  bool
-	logger  *slog.Logger
+	virtual bool
+	// follow is the largest divergence of the machine's clocks that is not a step of its wall clock.
+	follow time.Duration
+	logger *slog.Logger
 
 	last atomic.Pointer[reading]
 	// poked has a token when the store's clock should be read immediately.
@@ -83,7 +90,8 @@ type Clock struct {
 
 	mu sync.Mutex
 	// answered is closed at the next reading, and when the clock is trusted again without one; stepped at the next
-	// correction by more than the limit, and replan when the clock is corrected by more than the limit or is lost.
+	// correction by more than the limit, or step of a virtual clock; and replan when the clock is corrected by more than
+	// the limit, unless it is virtual, or is lost.
 	answered, stepped, replan chan struct{}
 	// alarm runs while the clock is not trusted. When it fires, the clock is lost.
 	alarm *time.Timer
@@ -104,11 +112,15 @@ func NewClock(config ClockConfig) *Clock {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
 	c := &Clock{
-		machine: config.Machine, limit: config.Bound / 2, shared: config.Shared, logger: config.Logger.With("component", "clock"),
-		poked: make(chan struct{}, 1), answered: make(chan struct{}), stepped: make(chan struct{}), replan: make(chan struct{}),
+		machine: config.Machine, limit: config.Bound / 2, shared: config.Shared, virtual: config.Virtual, follow: config.Bound / 2,
+		logger: config.Logger.With("component", "clock"),
+		poked:  make(chan struct{}, 1), answered: make(chan struct{}), stepped: make(chan struct{}), replan: make(chan struct{}),
 		gone: make(chan struct{}), back: make(chan struct{}),
 	}
 	close(c.back)
+	if c.virtual {
+		c.follow = 0
+	}
 	wall, elapsed := c.machine()
 	apart := wall.UnixNano() - int64(elapsed)
 	c.last.Store(&reading{offset: apart, apart: apart, at: elapsed})
@@ -163,7 +175,7 @@ func (c *Clock) Certain(now timer.Clock) (at timer.Millis, ok bool) {
 func (c *Clock) present() (r *reading, wall time.Time, elapsed time.Duration) {
 	r = c.last.Load() // before the clocks: if another goroutine follows a step now, following it again changes nothing
 	wall, elapsed = c.machine()
-	if r.diverged(wall, elapsed).Abs() <= c.limit {
+	if r.diverged(wall, elapsed).Abs() <= c.follow {
 		return r, wall, elapsed
 	}
 	if c.shared || !r.read {
@@ -200,7 +212,7 @@ func (c *Clock) Read(ctx context.Context, s Cluster) (changed, took time.Duratio
 	there, err := s.Time(ctx)
 	wall, answered := c.machine()
 	took = answered - asked
-	if jumped := wall.Sub(before.Round(0)) - took; err == nil && (took < 0 || jumped.Abs() > c.limit) {
+	if jumped := wall.Sub(before.Round(0)) - took; err == nil && (took < 0 || jumped.Abs() > c.follow) {
 		c.poke()
 		err = errMachine
 	}
@@ -241,7 +253,11 @@ func (c *Clock) observe(wall time.Time, asked, answered time.Duration, there Ins
 		at: answered, apart: wall.UnixNano() - int64(answered), read: true,
 		took: answered - asked, within: there.Within, number: was.number + 1,
 	}
-	contradicts := was.read && !is.narrow(was, int64(was.drift(answered)), int64(c.limit))
+	moved := c.virtual && is.apart != was.apart
+	if moved && is.apart < was.apart {
+		return 0 // another goroutine has followed a later step
+	}
+	contradicts := was.read && !moved && !is.narrow(was, int64(was.drift(answered)), int64(c.limit))
 	wanted := was.offset // the wall clock's offset before the first reading
 	if !c.shared {
 		wanted = is.apart
@@ -255,7 +271,7 @@ func (c *Clock) observe(wall time.Time, asked, answered time.Duration, there Ins
 		is.offset = min(max(is.offset, is.most-within), is.least+within)
 	}
 	changed = time.Duration(is.offset - was.offset)
-	stepped := was.read && changed.Abs() > c.limit
+	stepped := was.read && (moved || changed.Abs() > c.limit)
 	switch {
 	case stepped && contradicts && c.shared:
 		is.corrected, is.correctedAt, is.corrections = changed, answered, was.corrections+1
@@ -266,6 +282,8 @@ func (c *Clock) observe(wall time.Time, asked, answered time.Duration, there Ins
 	c.answered = renew(c.answered)
 	if stepped {
 		c.stepped = renew(c.stepped)
+	}
+	if stepped && !c.virtual {
 		c.replan = renew(c.replan)
 	}
 	return changed
@@ -449,7 +467,8 @@ func (c *Clock) await(ctx context.Context) {
 	}
 }
 
-// Stepped returns a channel that is closed when the clock is next corrected by more than half the bound.
+// Stepped returns a channel that is closed when the clock is next corrected by more than half the bound, or when a virtual
+// clock moves forward.
 func (c *Clock) Stepped() <-chan struct{} {
 	if c == nil {
 		return nil

@@ -11,9 +11,14 @@
 // test process, so that a debugger and the race detector cover it. It starts within tens of milliseconds, and is
 // stopped and removed when the test ends. Parallel tests can each run one.
 //
-// Time is real: a timer for tomorrow fires tomorrow. Tests create timers that are due in milliseconds, or change the
-// time of a waiting timer with UpdateTimer. It cannot run inside a testing/synctest bubble, because it uses sockets and
-// files.
+// With WithTestClock, the whole service runs on a clock that a test moves forward:
+//
+//	service := timertest.Start(t, timertest.WithTestClock())
+//	// … create a timer for tomorrow …
+//	service.Advance(t, 72*time.Hour) // returns after the delivery
+//
+// Without it, time is real: a timer for tomorrow fires tomorrow. It cannot run inside a testing/synctest bubble, because it
+// uses sockets and files.
 //
 // Several tests can share one: TestMain opens it with Open, and each test creates its own namespace.
 //

@@ -16,6 +16,7 @@ import (
 
 	"github.com/timerbus/timerbus/internal/backend"
 	"github.com/timerbus/timerbus/internal/node"
+	"github.com/timerbus/timerbus/internal/testclock"
 	"github.com/timerbus/timerbus/pkg/client"
 	"github.com/timerbus/timerbus/pkg/timer"
 )
@@ -38,16 +39,18 @@ type Service struct {
 	// Client is a client of the service at URL.
 	Client *client.Client
 
-	close func() error
+	testClock bool
+	close     func() error
 }
 
 // Option is an option of Start and Open.
 type Option func(*settings)
 
 type settings struct {
-	memory bool
-	nats   bool
-	level  slog.Level
+	memory    bool
+	nats      bool
+	testClock bool
+	level     slog.Level
 }
 
 // InMemory keeps all data in memory, without disk and NATS server. It is for tests with many timers or services; the
@@ -57,6 +60,9 @@ func InMemory() Option { return func(s *settings) { s.memory = true } }
 // WithNATS lets NATS clients connect, for tests that publish commands or consume events. It cannot be combined with
 // InMemory, which has no server.
 func WithNATS() Option { return func(s *settings) { s.nats = true } }
+
+// WithTestClock runs the service on a clock that Advance moves forward. Until then it shows the machine's time.
+func WithTestClock() Option { return func(s *settings) { s.testClock = true } }
 
 // WithLogLevel sets the minimum level of the service's log lines that are written to the test's log (with Open: to the
 // standard error output). The default is slog.LevelWarn.
@@ -105,6 +111,36 @@ func Open(ctx context.Context, options ...Option) (*Service, error) {
 // After Start there is no need to call it.
 func (s *Service) Close() error { return s.close() }
 
+// Advance moves the clock of a service with WithTestClock forward. It delivers the timers that become due, in the order of their due
+// times, and returns when the clock has reached the target and no timer is due. The test fails if the service has no test clock, or
+// if timers are still due after a minute. Without a testing.TB, use Client.AdvanceClock. Events may arrive later than Advance
+// returns.
+func (s *Service) Advance(tb testing.TB, by time.Duration) {
+	tb.Helper()
+	s.needTestClock(tb)
+	if _, err := s.Client.AdvanceClock(tb.Context(), client.AdvanceClockRequest{By: by.String()}); err != nil {
+		tb.Fatalf("timertest: advance by %s: %v", timer.FormatDuration(by), err)
+	}
+}
+
+// Now returns the time that the service's test clock shows.
+func (s *Service) Now(tb testing.TB) time.Time {
+	tb.Helper()
+	s.needTestClock(tb)
+	clock, err := s.Client.Clock(tb.Context())
+	if err != nil {
+		tb.Fatalf("timertest: %v", err)
+	}
+	return clock.Now.Time
+}
+
+func (s *Service) needTestClock(tb testing.TB) {
+	tb.Helper()
+	if !s.testClock {
+		tb.Fatalf("timertest: the service runs on the machine's clock: start it with WithTestClock")
+	}
+}
+
 func open(ctx context.Context, folder func() string, log io.Writer, options []Option) (*Service, error) {
 	s := settings{level: slog.LevelWarn}
 	for _, option := range options {
@@ -127,6 +163,11 @@ func open(ctx context.Context, folder func() string, log io.Writer, options []Op
 	if !s.memory {
 		urls.StoreURL, urls.BusURL = s.folders(folder())
 	}
+	var clock *testclock.Clock
+	if s.testClock {
+		clock = testclock.New()
+		urls.Clock = clock.Now
+	}
 	b, err := backend.Open(starting, urls)
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -135,12 +176,13 @@ func open(ctx context.Context, folder func() string, log io.Writer, options []Op
 		Store: b.Store, Bus: b.Bus, Close: b.Close,
 		// A test's receivers are on this machine.
 		CallbackAllow: "loopback",
-		Listener:      l, Drain: drain, Version: "timertest", Logger: logger,
+		Listener:      l, Drain: drain, Version: "timertest", Logger: logger, TestClock: clock,
 	})
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	service := run(ctx, n.Run)
+	service.testClock = s.testClock
 	service.URL, service.NATSURL = "http://"+l.Addr().String(), b.BusAddress
 	service.Client, err = client.New(service.URL, client.WithUserAgent("timertest"))
 	if err != nil {

@@ -85,6 +85,9 @@ type Config struct {
 	Caller Caller
 	// HTTP configures the default Caller. Its PerHost is set to store.MaxHostConcurrency.
 	HTTP HTTP
+	// WebhookTime returns the time for webhook-timestamp of an attempt that begins at a time of Clock; nil: the same time. A
+	// process on a test clock returns the machine's time, because receivers compare it with their own clocks.
+	WebhookTime func(timer.Millis) timer.Millis
 	// Version is part of the user agent of the default Caller: timerbus/<version>.
 	Version string
 	// Source and Format apply to the public events.
@@ -161,6 +164,9 @@ func (c *Config) withDefaults() error {
 	c.GroupSize = cmp.Or(c.GroupSize, 32)
 	c.LaterInGroup = cmp.Or(c.LaterInGroup, 4)
 	c.LeaseAfter = cmp.Or(c.LeaseAfter, 2*time.Second)
+	if c.WebhookTime == nil {
+		c.WebhookTime = func(at timer.Millis) timer.Millis { return at }
+	}
 	c.LeaseFor = cmp.Or(c.LeaseFor, 15*time.Second)
 	c.LeaseRenew = cmp.Or(c.LeaseRenew, 5*time.Second)
 	c.HoldFor = cmp.Or(c.HoldFor, 10*time.Second)

@@ -153,7 +153,8 @@ func (s *Service) callOnce(d *delivery, profile *callback.Profile, at timer.Mill
 	}
 	began, step := s.stopwatch.Elapsed(), connected
 	answer := s.config.Caller.Call(ctx, Request{
-		Timer: &d.row, At: at, Profile: profile, Authorization: d.authorization, Trace: tracing.Of(traced, event.Trace{}),
+		Timer: &d.row, At: s.config.WebhookTime(at), Profile: profile, Authorization: d.authorization,
+		Trace: tracing.Of(traced, event.Trace{}),
 		Confirm: func() bool {
 			defer func() { step = repeated }() // the transport repeats requests whose idle connection was closed
 			return s.mayBegin(d, step)

@@ -62,7 +62,7 @@ type entry struct {
 // serveBatch serves a batch. Batches are larger than other requests, so only a few are served concurrently. A batch
 // takes its slot when its body is complete, so that slow uploads do not block other batches.
 func (h *handler) serveBatch(w http.ResponseWriter, r *http.Request, b *batch) {
-	h.serveFrom(w, r, &h.batchBodies, func(ctx context.Context, body []byte, from origin) (answer, error) {
+	h.serveFrom(w, r, &h.batchBodies, h.cfg.RequestTimeout, func(ctx context.Context, body []byte, from origin) (answer, error) {
 		select {
 		case h.batches <- struct{}{}:
 			defer func() { <-h.batches }()

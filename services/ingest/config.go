@@ -15,6 +15,7 @@ import (
 	"github.com/timerbus/timerbus/internal/outbox"
 	"github.com/timerbus/timerbus/internal/process"
 	"github.com/timerbus/timerbus/internal/schedule"
+	"github.com/timerbus/timerbus/internal/testclock"
 	"github.com/timerbus/timerbus/internal/tracing"
 	"github.com/timerbus/timerbus/internal/zone"
 	"github.com/timerbus/timerbus/pkg/api"
@@ -53,6 +54,8 @@ type Config struct {
 	// StoreClock reports whether Clock, which must be its Settled, is trusted. While it is not, nothing is written
 	// (ErrUnavailable), and no answer promises that a delivery will not follow. nil means that Clock is always trusted.
 	StoreClock *store.Clock
+	// TestClock moves the clock of the process; nil if it runs on the machine's clock.
+	TestClock *testclock.Driver
 	// Revisions generates the revisions. A process has one.
 	Revisions *timer.Revisions
 

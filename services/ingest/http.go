@@ -178,12 +178,12 @@ type answer struct {
 func (h *handler) serve(
 	w http.ResponseWriter, r *http.Request, route func(ctx context.Context, body []byte, from origin) (answer, error),
 ) {
-	h.serveFrom(w, r, &h.bodies, route)
+	h.serveFrom(w, r, &h.bodies, h.cfg.RequestTimeout, route)
 }
 
-// serveFrom is serve with other bounds for the body.
+// serveFrom is serve with other bounds for the body and for the time.
 func (h *handler) serveFrom(
-	w http.ResponseWriter, r *http.Request, bodies *bodies,
+	w http.ResponseWriter, r *http.Request, bodies *bodies, timeout time.Duration,
 	route func(ctx context.Context, body []byte, from origin) (answer, error),
 ) {
 	from := h.receivedNow()
@@ -205,7 +205,7 @@ func (h *handler) serveFrom(
 		h.fail(w, err)
 		return
 	}
-	ctx, cancel := context.WithTimeout(traced, h.cfg.RequestTimeout)
+	ctx, cancel := context.WithTimeout(traced, timeout)
 	defer cancel()
 	a, err := route(ctx, body, from)
 	if err != nil {

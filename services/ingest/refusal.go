@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/internal/access"
+	"github.com/timerbus/timerbus/internal/testclock"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -58,6 +59,7 @@ func refuse(err error) *refusal {
 		large   *timer.PayloadTooLargeError
 		unknown *access.DeniedError
 		quotas  *quota.ExceededError
+		moving  *testclock.NotQuietError
 	)
 	switch {
 	case errors.As(err, &ready):
@@ -79,6 +81,13 @@ func refuse(err error) *refusal {
 		}
 	case errors.As(err, &unknown):
 		return &refusal{status: http.StatusUnauthorized, code: api.ErrorCodeUnauthorized, message: unknown.Reason, details: details{}}
+	case errors.As(err, &moving):
+		return clockNotQuiet(moving)
+	case errors.Is(err, testclock.ErrBusy):
+		return &refusal{
+			status: http.StatusConflict, code: api.ErrorCodeClockBusy, details: details{},
+			message: "another call is moving the test clock; nothing was done, call again when it has ended",
+		}
 	case errors.Is(err, commit.ErrFull):
 		return &refusal{
 			status: http.StatusTooManyRequests, code: api.ErrorCodeRateLimited, details: details{},

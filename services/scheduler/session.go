@@ -149,6 +149,7 @@ func (o *session) run() {
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
 	for {
+		stepped := o.config.StoreClock.Stepped()
 		// With a clock that is ahead, all timers would seem due and all publications lost.
 		if !o.config.StoreClock.AwaitTrust(o.sessionCtx) {
 			return
@@ -164,6 +165,7 @@ func (o *session) run() {
 			apply(o.config.Clock())
 		case h := <-o.hints:
 			o.hint(h)
+		case <-stepped:
 		case <-alarm.C:
 		}
 	}

@@ -27,6 +27,8 @@ type Options struct {
 	// WALMiB is the size of the write-ahead log, in MiB, above which the writer pauses the readers briefly to truncate
 	// it. From 16 MiB on the log is reused without that, unless readers overlap all the time. Default 64.
 	WALMiB int
+	// Clock is the database's clock, which Time reads: the wall clock of this machine. Default timer.SystemClock.
+	Clock timer.Clock
 	// Logger gets events that are not part of a call's answer. By default nothing is logged.
 	Logger *slog.Logger
 }
@@ -34,6 +36,9 @@ type Options struct {
 func (o Options) withDefaults() (Options, error) {
 	if o.Folder == "" {
 		return o, timer.Invalid("folder", o.Folder, "the path of the data folder")
+	}
+	if o.Clock == nil {
+		o.Clock = timer.SystemClock
 	}
 	for _, setting := range []struct {
 		name        string

@@ -30,6 +30,7 @@ type Store struct {
 	writer  *writer
 	readers *readers
 	log     *slog.Logger
+	clock   timer.Clock
 	written sync.WaitGroup // the writer's goroutine
 
 	calls engine.Calls
@@ -60,7 +61,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 		}
 	}()
 	path := filepath.Join(o.Folder, databaseName)
-	s := &Store{lock: lock, log: o.Logger.With("component", "sqlitestore")}
+	s := &Store{lock: lock, log: o.Logger.With("component", "sqlitestore"), clock: o.Clock}
 	s.core = relational.New(database{s}, statements, cursors)
 	if err := migrate(ctx, path, o.CacheMiB, s.log); err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
@@ -143,11 +144,11 @@ func (s *Store) Ping(ctx context.Context) error {
 	})
 }
 
-// Time implements store.Cluster. The database's clock is this machine's wall clock.
+// Time implements store.Cluster. The database's clock is Options.Clock.
 func (s *Store) Time(ctx context.Context) (store.Instant, error) {
 	if err := s.calls.Enter(ctx, "time"); err != nil {
 		return store.Instant{}, err
 	}
 	defer s.calls.Leave()
-	return store.Instant{At: timer.SystemClock(), Within: time.Millisecond}, nil
+	return store.Instant{At: s.clock(), Within: time.Millisecond}, nil
 }
