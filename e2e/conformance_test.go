@@ -165,7 +165,7 @@ var sdkCalls = map[string]sdkCall{
 // TestConformance executes the scripts that every SDK executes.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	service, err := harness.New(binary, t.TempDir(), harness.WithEnv("TIMERBUS_SECRET_KEY=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="))
+	service, err := harness.New(binary, t.TempDir(), harness.WithEnv("TIMERBUS_TOKEN="+conformance.Token, "TIMERBUS_SECRET_KEY=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func (r *conformanceRunner) step(t *testing.T, s *conformanceStep) error {
 		}
 	}
 	c, err := client.New(r.proxy.URL(), client.WithRetry(max(s.Client.Tries, 4*min(1, 1-min(1, s.Client.Tries))), longest),
-		client.WithHTTPClient(&http.Client{Timeout: timeout, Transport: &http.Transport{}}))
+		client.WithToken(conformance.Token), client.WithHTTPClient(&http.Client{Timeout: timeout, Transport: &http.Transport{}}))
 	if err != nil {
 		return err
 	}

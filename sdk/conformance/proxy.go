@@ -46,6 +46,9 @@ const (
 // Prefix begins the paths of the proxy itself. All other paths are the service's.
 const Prefix = "/conformance/"
 
+// Token is the token of the service in conformance tests. API keys need a service with a token.
+const Token = "conformance"
+
 // codes are the error codes of the service that the proxy answers with.
 var codes = map[int]string{429: "RATE_LIMITED", 500: "INTERNAL_ERROR", 503: "UNAVAILABLE", 504: "OUTCOME_UNKNOWN"}
 

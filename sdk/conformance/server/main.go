@@ -128,7 +128,7 @@ func (s *service) start(ctx context.Context) error {
 		"--listen", s.address, "--nats-listen", "", "--log-level", "warn")
 	s.process.Stdout, s.process.Stderr = log, log
 	// Settings of the caller's shell are no settings of this service.
-	s.process.Env = []string{"TIMERBUS_SECRET_KEY=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="}
+	s.process.Env = []string{"TIMERBUS_TOKEN=" + conformance.Token, "TIMERBUS_SECRET_KEY=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="}
 	if err := s.process.Start(); err != nil {
 		return fmt.Errorf("start %s: %w (`make build` builds it)", s.binary, err)
 	}
