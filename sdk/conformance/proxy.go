@@ -23,7 +23,7 @@ type Fault struct {
 	// Body is the JSON of this answer, and Text a body that is not JSON. By default it is the service's error for Status.
 	Body json.RawMessage `json:"body,omitempty"`
 	Text string          `json:"text,omitempty"`
-	// Connection is what happens to the connection: ResetBefore, ResetAfter, Cut or Refuse.
+	// Connection is what happens to the connection: ResetBefore, ResetAfter, Cut, Close or Refuse.
 	Connection string `json:"connection,omitempty"`
 	// For is how long connections are refused, such as "200ms".
 	For string `json:"for,omitempty"`
@@ -39,6 +39,8 @@ const (
 	ResetAfter = "reset-after"
 	// Cut sends half of the service's answer, and resets the connection.
 	Cut = "cut"
+	// Close sends the service's answer, and closes the connection, so that the client cannot use it again.
+	Close = "close"
 	// Refuse refuses connections from the moment at which the fault is set. It does not wait for a request.
 	Refuse = "refuse"
 )
@@ -135,10 +137,10 @@ func (p *Proxy) setFaults(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refuse answers the request that set the fault, closes all connections, and listens again after the duration. It needs p.mu.
+// refuse closes the idle connections, answers the request that set the fault, and listens again after the duration. It needs p.mu.
 func (p *Proxy) refuse(w http.ResponseWriter, duration time.Duration) {
 	_ = p.listener.Close()
-	w.Header().Set("Connection", "close")
+	p.server.SetKeepAlivesEnabled(false)
 	w.WriteHeader(http.StatusNoContent)
 	_ = http.NewResponseController(w).Flush()
 	go func(server *http.Server) {
@@ -217,6 +219,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	for name, values := range response.Header {
 		w.Header()[name] = values
+	}
+	if fault.Connection == Close {
+		w.Header().Set("Connection", "close")
 	}
 	w.WriteHeader(response.StatusCode)
 	if fault.Connection == Cut {
