@@ -52,6 +52,10 @@ func run(document, sdk string) error {
 	if err := stamp(sdk, files); err != nil {
 		return err
 	}
+	// A type that the document no longer has must not stay.
+	if err := os.RemoveAll(filepath.Join(sdk, "java/timerbus/src/main/java/io/timerbus/types")); err != nil {
+		return err
+	}
 	for name, content := range files {
 		file := filepath.Join(sdk, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // source code

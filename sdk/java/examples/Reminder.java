@@ -35,7 +35,7 @@ public class Reminder {
         .callbackUrl("http://127.0.0.1:9103/reminders")
         .payload(Map.of("text", "The tea is ready."))
         .onConflict(OnConflict.KEEP)).value();
-    System.out.printf("timer %s is %s, due in %d s%n", timer.id(), timer.status(), Duration.between(timer.createdAt(), timer.dueAt()).toSeconds());
+    System.out.printf("timer %s is %s%n", timer.id(), timer.status());
     delivered.await();
     server.stop(0);
   }

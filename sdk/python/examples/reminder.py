@@ -28,5 +28,5 @@ with timerbus.Timerbus(os.environ.get("TIMERBUS_URL", "http://127.0.0.1:8080"), 
         payload={"text": "The tea is ready."},
         on_conflict="keep",
     )
-    print(f"timer {timer.id} is {timer.status}, due in {(timer.due_at - timer.created_at).total_seconds():.0f} s")
+    print(f"timer {timer.id} is {timer.status}")
     delivered.wait()

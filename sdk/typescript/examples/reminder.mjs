@@ -24,4 +24,4 @@ const timer = await bus.timers.create({
   payload: { text: "The tea is ready." },
   onConflict: "keep",
 });
-console.log(`timer ${timer.id} is ${timer.status}, due in ${(timer.dueAt - timer.createdAt) / 1000} s`);
+console.log(`timer ${timer.id} is ${timer.status}`);
