@@ -1,6 +1,5 @@
 import com.sun.net.httpserver.HttpServer;
 import io.timerbus.Timerbus;
-import io.timerbus.types.OnConflict;
 import io.timerbus.types.Timer;
 import io.timerbus.webhook.Deduplication;
 import io.timerbus.webhook.Receiver;
@@ -33,8 +32,7 @@ public class Reminder {
     Timer timer = bus.timers().create("tea", t -> t
         .executeIn(Duration.ofSeconds(1))
         .callbackUrl("http://127.0.0.1:9103/reminders")
-        .payload(Map.of("text", "The tea is ready."))
-        .onConflict(OnConflict.KEEP)).value();
+        .payload(Map.of("text", "The tea is ready."))).value();
     System.out.printf("timer %s is %s%n", timer.id(), timer.status());
     delivered.await();
     server.stop(0);

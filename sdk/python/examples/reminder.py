@@ -26,7 +26,6 @@ with timerbus.Timerbus(os.environ.get("TIMERBUS_URL", "http://127.0.0.1:8080"), 
         execute_in=timedelta(seconds=1),
         callback_url="http://127.0.0.1:9101/reminders",
         payload={"text": "The tea is ready."},
-        on_conflict="keep",
     )
     print(f"timer {timer.id} is {timer.status}")
     delivered.wait()

@@ -22,6 +22,5 @@ const timer = await bus.timers.create({
   executeIn: "1s",
   callbackUrl: "http://127.0.0.1:9102/reminders",
   payload: { text: "The tea is ready." },
-  onConflict: "keep",
 });
 console.log(`timer ${timer.id} is ${timer.status}`);
