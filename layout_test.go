@@ -82,7 +82,7 @@ var rules = []rule{
 	{unit: "internal/doctor", may: domain + " pkg/store pkg/bus", tests: "pkg/store/memstore internal/faultstore", why: "it checks any store and bus, which the program opens"},
 
 	// The SDKs of other languages, and what tests them and the Go client.
-	{unit: "sdk/conformance/...", std: true, why: "the fault proxy tests clients of every language, so it contains no client"},
+	{unit: "sdk/conformance/...", std: true, may: "pkg/timer", why: "the fault proxy tests clients of every language, so it contains no client"},
 
 	// Programs assemble the components, and get their engines from internal/backend.
 	{unit: "cmd/*/...", may: programs, tests: "internal/testcert", why: "a program gets its engines from internal/backend"},

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -183,6 +184,7 @@ func TestConformance(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			t.Parallel()
 			proxy, err := conformance.Start(service.URL())
 			if err != nil {
 				t.Fatal(err)
@@ -223,7 +225,7 @@ func (r *conformanceRunner) step(t *testing.T, s *conformanceStep) error {
 			*into = d
 		}
 	}
-	c, err := client.New(r.proxy.URL(), client.WithRetry(max(s.Client.Tries, 4*min(1, 1-min(1, s.Client.Tries))), longest),
+	c, err := client.New(r.proxy.URL(), client.WithRetry(cmp.Or(s.Client.Tries, 4), longest),
 		client.WithToken(conformance.Token), client.WithHTTPClient(&http.Client{Timeout: timeout, Transport: &http.Transport{}}))
 	if err != nil {
 		return err
@@ -244,7 +246,7 @@ func (r *conformanceRunner) try(t *testing.T, s *conformanceStep, c *client.Clie
 	if s.Request != nil {
 		request = []byte(r.replaced(string(s.Request)))
 	}
-	if err := r.control(http.MethodPost, "faults", cmpOr(s.Faults, "[]"), nil); err != nil {
+	if err := r.control(http.MethodPost, "faults", string(orEmpty(s.Faults)), nil); err != nil {
 		return err
 	}
 	begin := time.Now()
@@ -266,7 +268,8 @@ func (r *conformanceRunner) try(t *testing.T, s *conformanceStep, c *client.Clie
 			return fmt.Errorf("%w\nof the answer %s", err, shown(got))
 		}
 		for name, field := range s.Save {
-			r.variables[name] = got.(map[string]any)[field].(string)
+			fields, _ := got.(map[string]any)
+			r.variables[name], _ = fields[field].(string)
 		}
 	}
 	if atLeast, err := timer.ParseDuration(s.AtLeast); err == nil && took < atLeast {
@@ -282,11 +285,11 @@ func (r *conformanceRunner) try(t *testing.T, s *conformanceStep, c *client.Clie
 	return nil
 }
 
-func cmpOr(raw json.RawMessage, otherwise string) string {
-	if raw == nil {
-		return otherwise
+func orEmpty(faults json.RawMessage) json.RawMessage {
+	if faults == nil {
+		return json.RawMessage("[]")
 	}
-	return string(raw)
+	return faults
 }
 
 func (r *conformanceRunner) replaced(text string) string {
@@ -299,7 +302,7 @@ func (r *conformanceRunner) replaced(text string) string {
 // control repeats requests that a refusing proxy does not accept.
 func (r *conformanceRunner) control(method, path, body string, into any) error {
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		request, err := http.NewRequest(method, r.proxy.URL()+conformance.Prefix+path, strings.NewReader(body)) //nolint:noctx // bounded by end
+		request, err := http.NewRequest(method, r.proxy.URL()+conformance.Prefix+path, strings.NewReader(body))
 		if err != nil {
 			return err
 		}
@@ -311,15 +314,19 @@ func (r *conformanceRunner) control(method, path, body string, into any) error {
 			}
 			continue
 		}
-		defer response.Body.Close()
-		if response.StatusCode >= http.StatusMultipleChoices {
-			return fmt.Errorf("%s: %s", path, response.Status)
-		}
-		if into == nil {
-			return nil
-		}
-		return json.NewDecoder(response.Body).Decode(into)
+		return answered(path, response, into)
 	}
+}
+
+func answered(path string, response *http.Response, into any) error {
+	defer response.Body.Close()
+	if response.StatusCode >= http.StatusMultipleChoices {
+		return fmt.Errorf("%s: %s", path, response.Status)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.NewDecoder(response.Body).Decode(into)
 }
 
 // described returns an error as scripts describe it.
@@ -346,7 +353,8 @@ func generic(v any) any {
 			if refused := results[i].Err; refused != nil {
 				one["error"] = map[string]any{"status": float64(refused.Status), "code": string(refused.Code), "field": refused.Details["field"]}
 			} else {
-				maps.Copy(one, generic(results[i].BatchWritten).(map[string]any))
+				written, _ := generic(results[i].BatchWritten).(map[string]any)
+				maps.Copy(one, written)
 			}
 			list = append(list, one)
 		}

@@ -3,15 +3,19 @@ package conformance
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // Fault is what the proxy does with one request. The zero value passes the request on.
@@ -88,7 +92,9 @@ func Start(service string) (*Proxy, error) {
 func (p *Proxy) URL() string { return "http://" + p.address }
 
 // Handle adds a path of the proxy itself, as for http.ServeMux. It must be called before the first request.
-func (p *Proxy) Handle(pattern string, handler http.HandlerFunc) { p.control.HandleFunc(pattern, handler) }
+func (p *Proxy) Handle(pattern string, handler http.HandlerFunc) {
+	p.control.HandleFunc(pattern, handler)
+}
 
 // Close closes all connections.
 func (p *Proxy) Close() error {
@@ -99,7 +105,7 @@ func (p *Proxy) Close() error {
 
 // listen needs p.mu, or a proxy that nobody else uses.
 func (p *Proxy) listen() error {
-	listener, err := net.Listen("tcp", p.address)
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", p.address)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
@@ -125,7 +131,7 @@ func (p *Proxy) setFaults(w http.ResponseWriter, r *http.Request) {
 			p.faults = append(p.faults, f)
 			continue
 		}
-		duration, err := time.ParseDuration(f.For)
+		duration, err := timer.ParseDuration(f.For)
 		if err != nil {
 			http.Error(w, "for: "+err.Error(), http.StatusBadRequest)
 			return
@@ -158,7 +164,15 @@ func (p *Proxy) getTries(w http.ResponseWriter, _ *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"tries": len(p.tries), "paths": append([]string{}, p.tries...)})
+	raw, err := json.Marshal(struct {
+		Tries int      `json:"tries"`
+		Paths []string `json:"paths"`
+	}{len(p.tries), append([]string{}, p.tries...)})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	_, _ = w.Write(raw)
 }
 
 // receive answers a callback with the status in its path, and the body in the query's parameter "answer".
@@ -169,7 +183,7 @@ func receive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, r.URL.Query().Get("answer"))
+	_, _ = io.WriteString(w, r.URL.Query().Get("answer")) //nolint:gosec // it is for programs, and listens on loopback
 }
 
 // next removes the first fault.
@@ -205,25 +219,24 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, fault)
 		return
 	}
-	response, content, err := p.pass(r, body)
+	answered, err := p.pass(r, body)
 	if err != nil || fault.Connection == ResetAfter {
 		reset(w)
 		return
 	}
-	if delay, err := time.ParseDuration(fault.Delay); err == nil {
+	if delay, err := timer.ParseDuration(fault.Delay); err == nil {
 		select {
 		case <-time.After(delay):
 		case <-r.Context().Done():
 			return
 		}
 	}
-	for name, values := range response.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), answered.header)
 	if fault.Connection == Close {
 		w.Header().Set("Connection", "close")
 	}
-	w.WriteHeader(response.StatusCode)
+	content := answered.body
+	w.WriteHeader(answered.status)
 	if fault.Connection == Cut {
 		_, _ = w.Write(content[:len(content)/2])
 		_ = http.NewResponseController(w).Flush()
@@ -233,19 +246,26 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(content)
 }
 
-func (p *Proxy) pass(r *http.Request, body []byte) (*http.Response, []byte, error) {
+// response is an answer of the service.
+type response struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (p *Proxy) pass(r *http.Request, body []byte) (response, error) {
 	request, err := http.NewRequestWithContext(r.Context(), r.Method, p.service+r.URL.RequestURI(), bytes.NewReader(body))
 	if err != nil {
-		return nil, nil, err
+		return response{}, err
 	}
 	request.Header = r.Header.Clone()
-	response, err := p.client.Do(request)
+	answered, err := p.client.Do(request)
 	if err != nil {
-		return nil, nil, err
+		return response{}, err
 	}
-	defer response.Body.Close()
-	content, err := io.ReadAll(io.LimitReader(response.Body, maxBody))
-	return response, content, err
+	defer func() { _ = answered.Body.Close() }()
+	content, err := io.ReadAll(io.LimitReader(answered.Body, maxBody))
+	return response{answered.StatusCode, answered.Header, content}, err
 }
 
 func answer(w http.ResponseWriter, f Fault) {
@@ -257,10 +277,8 @@ func answer(w http.ResponseWriter, f Fault) {
 		w.Header().Set("Content-Type", "application/json")
 		body = f.Body
 		if body == nil {
-			body, _ = json.Marshal(map[string]any{
-				"error": cmp.Or(codes[f.Status], "INTERNAL_ERROR"), "message": "a fault of the conformance script",
-				"details": map[string]any{}, "timestamp": "2030-01-31T09:00:00.000Z",
-			})
+			const format = `{"error":%q,"message":"a fault of the script","details":{},"timestamp":"2030-01-31T09:00:00.000Z"}`
+			body = fmt.Appendf(nil, format, cmp.Or(codes[f.Status], "INTERNAL_ERROR"))
 		}
 	}
 	w.WriteHeader(f.Status)

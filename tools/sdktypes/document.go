@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -74,8 +73,9 @@ var leftOut = []string{
 
 // names of enumerations that the document defines in a field.
 var inline = map[string]string{
-	"CreateTimerRequest.onConflict": "OnConflict", "CreateScheduleRequest.onConflict": "OnConflict", "UpdateTimerRequest.deliver": "Deliver",
-	"HistoryEntry.outcome": "Outcome", "ScheduleDecision.decision": "Decision", "ScheduleOccurrence.remark": "Remark",
+	"CreateTimerRequest.onConflict": "OnConflict", "CreateScheduleRequest.onConflict": "OnConflict",
+	"UpdateTimerRequest.deliver": "Deliver",
+	"HistoryEntry.outcome":       "Outcome", "ScheduleDecision.decision": "Decision", "ScheduleOccurrence.remark": "Remark",
 }
 
 type node = map[string]any
@@ -142,7 +142,7 @@ func read(raw []byte) (*document, error) {
 				}
 				m.fields = append(m.fields, field{
 					name: property, doc: doc, value: v, nullable: p["nullable"] == true,
-					required: slices.Contains(required, property) || property == "id" && strings.HasSuffix(name, "Request") || name == "TimerSelection" && property == "id",
+					required: slices.Contains(required, property) || property == "id" && timerID(name),
 				})
 				r.out.fields[property] = true
 			}
@@ -159,16 +159,22 @@ func read(raw []byte) (*document, error) {
 	return r.out, nil
 }
 
+// timerID reports whether a request needs an id, although the document does not require it: it may be named timerId.
+func timerID(request string) bool {
+	return request == "TimerSelection" || strings.HasSuffix(request, "Request") && request != "PreviewScheduleRequest"
+}
+
 // uses marks the models of requests and of answers.
 func (r *reader) uses(tree node) {
-	for _, item := range at(tree, "paths") {
-		for _, operation := range item.(node) {
-			o := operation.(node)
+	paths := at(tree, "paths")
+	for path := range paths {
+		for method := range at(paths, path) {
+			o := at(paths, path, method)
 			if body := at(o, "requestBody", "content", "application/json", "schema"); body["$ref"] != nil {
 				r.mark(last(str(body["$ref"])), func(m *model) *bool { return &m.request })
 			}
-			for _, response := range at(o, "responses") {
-				if s := at(response.(node), "content", "application/json", "schema"); s["$ref"] != nil {
+			for status := range at(o, "responses") {
+				if s := at(o, "responses", status, "content", "application/json", "schema"); s["$ref"] != nil {
 					r.mark(last(str(s["$ref"])), func(m *model) *bool { return &m.answer })
 				}
 			}
@@ -208,11 +214,12 @@ func (r *reader) valueOf(owner, property string, p node) (value, error) {
 	if ref := str(p["$ref"]); ref != "" {
 		return r.named(owner, property, last(ref))
 	}
-	if parts, ok := p["allOf"].([]any); ok && len(parts) == 1 {
-		return r.valueOf(owner, property, parts[0].(node))
-	}
-	if parts, ok := p["anyOf"].([]any); ok && len(parts) > 0 {
-		return r.valueOf(owner, property, parts[0].(node))
+	for _, combined := range []string{"allOf", "anyOf"} {
+		// The second part of an anyOf is any other value, for which the answer is an error.
+		if parts, ok := p[combined].([]any); ok {
+			first, _ := parts[0].(node)
+			return r.valueOf(owner, property, first)
+		}
 	}
 	if p["enum"] != nil {
 		name := inline[owner+"."+property]
@@ -347,7 +354,7 @@ func wrapped(doc string, width int) []string {
 			lines = append(lines, "")
 		}
 		line := ""
-		for _, word := range strings.Fields(paragraph) {
+		for word := range strings.FieldsSeq(paragraph) {
 			if line != "" && len(line)+1+len(word) > width {
 				lines = append(lines, line)
 				line = ""
@@ -363,5 +370,3 @@ func wrapped(doc string, width int) []string {
 	}
 	return lines
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

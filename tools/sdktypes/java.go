@@ -17,7 +17,7 @@ func java(d *document) map[string]string {
 		if m.request {
 			files["types/"+m.name+".java"] = javaRequest(d, m)
 		} else {
-			files["types/"+m.name+".java"] = javaAnswer(d, m)
+			files["types/"+m.name+".java"] = javaAnswer(m)
 		}
 	}
 	return files
@@ -78,23 +78,23 @@ func javaFile(body string) string {
 	return javaHead(imports...) + body
 }
 
-func javaAnswer(d *document, m *model) string {
+func javaAnswer(m *model) string {
 	var b strings.Builder
 	doc := m.doc
 	if doc != "" {
 		doc += "\n\n"
 	}
 	doc += "Absent fields are null."
-	params := ""
+	var params []string
 	for i := range m.fields {
 		f := &m.fields[i]
 		about := f.doc
 		if about == "" {
 			about = "see the API"
 		}
-		params += "\n@param " + javaName(f.name) + " " + strings.Join(strings.Fields(about), " ")
+		params = append(params, "@param "+f.name+" "+strings.Join(strings.Fields(about), " "))
 	}
-	b.WriteString(javaDoc(doc, "", strings.Split(strings.TrimPrefix(params, "\n"), "\n")...))
+	b.WriteString(javaDoc(doc, "", params...))
 	fmt.Fprintf(&b, "public record %s(\n", m.name)
 	for i := range m.fields {
 		f := &m.fields[i]
@@ -102,7 +102,7 @@ func javaAnswer(d *document, m *model) string {
 		if i == len(m.fields)-1 {
 			end = ") {"
 		}
-		fmt.Fprintf(&b, "    %s %s%s\n", javaType(&f.value, f.required), javaName(f.name), end)
+		fmt.Fprintf(&b, "    %s %s%s\n", javaType(&f.value, f.required), f.name, end)
 	}
 	b.WriteString("\n  /** Reads an answer of the service. Unknown fields are ignored. */\n")
 	fmt.Fprintf(&b, "  public static %s from(JsonNode json) {\n    return new %s(\n", m.name, m.name)
@@ -124,8 +124,8 @@ func javaRequest(d *document, m *model) string {
 	fmt.Fprintf(&b, "public final class %s extends Fields {\n", m.name)
 	fmt.Fprintf(&b, "  private %s(Map<String, Object> values) {\n    super(values);\n  }\n\n", m.name)
 	fmt.Fprintf(&b, "  /** Returns a builder without fields. */\n  public static Builder builder() {\n    return new Builder();\n  }\n\n")
-	fmt.Fprintf(&b, "  /** Returns the fields that a function sets. */\n  public static %s of(Consumer<Builder> set) {\n    Builder builder = new Builder();\n"+
-		"    set.accept(builder);\n    return builder.build();\n  }\n\n", m.name)
+	fmt.Fprintf(&b, "  /** Returns the fields that a function sets. */\n  public static %s of(Consumer<Builder> set) {\n"+
+		"    Builder builder = new Builder();\n    set.accept(builder);\n    return builder.build();\n  }\n\n", m.name)
 	b.WriteString("  /** Reads the fields of an answer. Unknown fields are ignored. */\n")
 	fmt.Fprintf(&b, "  public static %s from(JsonNode json) {\n    Map<String, Object> values = new LinkedHashMap<>();\n", m.name)
 	for i := range m.fields {
@@ -137,10 +137,11 @@ func javaRequest(d *document, m *model) string {
 		f := &m.fields[i]
 		b.WriteString("\n")
 		b.WriteString(javaDoc(f.doc, "  "))
-		fmt.Fprintf(&b, "  public %s %s() {\n    return get(%q);\n  }\n", javaType(&f.value, false), javaName(f.name), f.name)
+		fmt.Fprintf(&b, "  public %s %s() {\n    return get(%q);\n  }\n", javaType(&f.value, false), f.name, f.name)
 	}
 	b.WriteString("\n  /** Sets fields. In an update, null sets a field back to its default; a field that is not set is kept. */\n")
-	fmt.Fprintf(&b, "  public static final class Builder {\n    private final Map<String, Object> values = new LinkedHashMap<>();\n\n    private Builder() {}\n")
+	b.WriteString("  public static final class Builder {\n    private final Map<String, Object> values = new LinkedHashMap<>();\n")
+	b.WriteString("\n    private Builder() {}\n")
 	for i := range m.fields {
 		f := &m.fields[i]
 		b.WriteString("\n")
@@ -149,18 +150,17 @@ func javaRequest(d *document, m *model) string {
 		if f.value.kind == anything {
 			t = "Object"
 		}
-		fmt.Fprintf(&b, "    public Builder %s(%s value) {\n      values.put(%q, value);\n      return this;\n    }\n", javaName(f.name), t, f.name)
+		fmt.Fprintf(&b, "    public Builder %s(%s value) {\n", f.name, t)
+		fmt.Fprintf(&b, "      values.put(%q, value);\n      return this;\n    }\n", f.name)
 		if f.value.kind == object && d.model(f.value.name).request {
 			fmt.Fprintf(&b, "\n    /** Sets %s to the fields that a function sets. */\n", f.name)
 			fmt.Fprintf(&b, "    public Builder %s(Consumer<%s.Builder> set) {\n      return %s(%s.of(set));\n    }\n",
-				javaName(f.name), f.value.name, javaName(f.name), f.value.name)
+				f.name, f.value.name, f.name, f.value.name)
 		}
 	}
 	fmt.Fprintf(&b, "\n    public %s build() {\n      return new %s(new LinkedHashMap<>(values));\n    }\n  }\n}\n", m.name, m.name)
 	return javaFile(b.String())
 }
-
-func javaName(name string) string { return name }
 
 func javaType(v *value, required bool) string {
 	switch v.kind {

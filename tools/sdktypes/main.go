@@ -37,14 +37,14 @@ func run(document, sdk string) error {
 		return fmt.Errorf("%s: %w", document, err)
 	}
 	files := map[string]string{
-		"python/src/timerbus/types.py":  python(d),
-		"typescript/src/types.ts":       typescript(d),
-		"typescript/src/wire.gen.ts":    typescriptWire(d),
+		"python/src/timerbus/types.py": python(d),
+		"typescript/src/types.ts":      typescript(d),
+		"typescript/src/wire.gen.ts":   typescriptWire(d),
 	}
 	for name, content := range java(d) {
 		files["java/timerbus/src/main/java/io/timerbus/"+name] = content
 	}
-	async, err := os.ReadFile(filepath.Join(sdk, "python/src/timerbus/_async_client.py"))
+	async, err := os.ReadFile(filepath.Join(sdk, filepath.FromSlash("python/src/timerbus/_async_client.py")))
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func run(document, sdk string) error {
 		return err
 	}
 	// A type that the document no longer has must not stay.
-	if err := os.RemoveAll(filepath.Join(sdk, "java/timerbus/src/main/java/io/timerbus/types")); err != nil {
+	if err := os.RemoveAll(filepath.Join(sdk, filepath.FromSlash("java/timerbus/src/main/java/io/timerbus/types"))); err != nil {
 		return err
 	}
 	for name, content := range files {
@@ -101,7 +101,8 @@ func stamp(sdk string, files map[string]string) error {
 		}
 		content := expression.ReplaceAllString(string(raw), "${1}"+version+"${2}")
 		if name == "typescript/package-lock.json" {
-			content = regexp.MustCompile(`(\n    "": \{\s+"name": "timerbus",\s+"version": ")[^"]*(",)`).ReplaceAllString(content, "${1}"+version+"${2}")
+			root := regexp.MustCompile(`(\n {4}"": \{\s+"name": "timerbus",\s+"version": ")[^"]*(",)`)
+			content = root.ReplaceAllString(content, "${1}"+version+"${2}")
 		}
 		files[name] = content
 	}

@@ -34,7 +34,7 @@ JSON = Any
 `)
 	for _, e := range d.enums {
 		fmt.Fprintf(&b, "\n\nclass %s(OpenEnum):\n", e.name)
-		b.WriteString(pyDoc(d, e.doc, "    "))
+		b.WriteString(pyDoc(d, e.doc))
 		if e.doc == "" {
 			fmt.Fprintf(&b, "    \"\"\"A value of an open set of %d known values.\"\"\"\n", len(e.values))
 		}
@@ -84,7 +84,7 @@ func pyRequest(b *strings.Builder, d *document, m *model) {
 		name = strings.TrimSuffix(name, "Request") + "Fields"
 		pyTyped(b, d, m, name, "TypedDict, total=False", func(f *field) bool { return f.name != fixed })
 		fmt.Fprintf(b, "\n\nclass %s(%s):\n", m.name, name)
-		b.WriteString(pyDoc(d, m.doc, "    "))
+		b.WriteString(pyDoc(d, m.doc))
 		if m.doc == "" {
 			fmt.Fprintf(b, "    \"\"\"%s with `%s`.\"\"\"\n", name, fixed)
 		}
@@ -96,7 +96,7 @@ func pyRequest(b *strings.Builder, d *document, m *model) {
 
 func pyTyped(b *strings.Builder, d *document, m *model, name, bases string, include func(*field) bool) {
 	fmt.Fprintf(b, "\n\nclass %s(%s):\n", name, bases)
-	b.WriteString(pyDoc(d, m.doc, "    "))
+	b.WriteString(pyDoc(d, m.doc))
 	if m.doc == "" {
 		fmt.Fprintf(b, "    \"\"\"Fields of %s.\"\"\"\n", m.name)
 	}
@@ -106,7 +106,7 @@ func pyTyped(b *strings.Builder, d *document, m *model, name, bases string, incl
 		if !include(f) {
 			continue
 		}
-		t := pyInput(d, &f.value)
+		t := pyInput(&f.value)
 		if f.nullable && !f.required {
 			t += " | None"
 		}
@@ -114,20 +114,20 @@ func pyTyped(b *strings.Builder, d *document, m *model, name, bases string, incl
 			t = "Required[" + t + "]"
 		}
 		fmt.Fprintf(b, "    %s: %s\n", pyName(f.name), t)
-		b.WriteString(pyDoc(d, f.doc, "    "))
+		b.WriteString(pyDoc(d, f.doc))
 	}
 }
 
 func pyAnswer(b *strings.Builder, d *document, m *model) {
 	fmt.Fprintf(b, "\n\n@dataclass(frozen=True, kw_only=True)\nclass %s:\n", m.name)
-	b.WriteString(pyDoc(d, m.doc, "    "))
+	b.WriteString(pyDoc(d, m.doc))
 	if m.doc == "" {
 		fmt.Fprintf(b, "    \"\"\"An answer of the service: %s.\"\"\"\n", m.name)
 	}
 	b.WriteString("\n")
 	for i := range m.fields {
 		f := &m.fields[i]
-		t := pyOutput(d, &f.value)
+		t := pyOutput(&f.value)
 		switch {
 		case f.required:
 			fmt.Fprintf(b, "    %s: %s\n", pyName(f.name), t)
@@ -136,11 +136,11 @@ func pyAnswer(b *strings.Builder, d *document, m *model) {
 		default:
 			fmt.Fprintf(b, "    %s: %s | None = None\n", pyName(f.name), t)
 		}
-		b.WriteString(pyDoc(d, f.doc, "    "))
+		b.WriteString(pyDoc(d, f.doc))
 	}
 }
 
-func pyInput(d *document, v *value) string {
+func pyInput(v *value) string {
 	switch v.kind {
 	case instant:
 		return "datetime"
@@ -151,15 +151,15 @@ func pyInput(d *document, v *value) string {
 	case enumeration:
 		return v.name + " | str"
 	case list:
-		return "Sequence[" + pyInput(d, v.item) + "]"
+		return "Sequence[" + pyInput(v.item) + "]"
 	case texts:
 		return "Mapping[str, str]"
 	default:
-		return pyOutput(d, v)
+		return pyOutput(v)
 	}
 }
 
-func pyOutput(d *document, v *value) string {
+func pyOutput(v *value) string {
 	switch v.kind {
 	case text:
 		return "str"
@@ -178,7 +178,7 @@ func pyOutput(d *document, v *value) string {
 	case enumeration, object:
 		return v.name
 	case list:
-		return "list[" + pyOutput(d, v.item) + "]"
+		return "list[" + pyOutput(v.item) + "]"
 	case texts:
 		return "dict[str, str]"
 	default:
@@ -187,7 +187,7 @@ func pyOutput(d *document, v *value) string {
 }
 
 func pyKind(d *document, v *value) string {
-	switch v.kind {
+	switch v.kind { //nolint:exhaustive // other values are sent as they are
 	case instant:
 		return "INSTANT"
 	case duration:
@@ -212,7 +212,8 @@ func pyKind(d *document, v *value) string {
 var ticked = regexp.MustCompile("`([a-zA-Z]+)`")
 
 // pyDoc returns a docstring. Names of fields are those of Python.
-func pyDoc(d *document, doc, indent string) string {
+func pyDoc(d *document, doc string) string {
+	const indent = "    "
 	if doc == "" {
 		return ""
 	}
@@ -246,7 +247,8 @@ func synchronous(source string) string {
 	return "# " + notice + "\n" + strings.NewReplacer(
 		"async def ", "def ", "async for ", "for ", "async with ", "with ", "await ", "",
 		"AsyncIterator", "Iterator", "AsyncClient", "Client", "AsyncTransport", "Transport", "AsyncBaseTransport", "BaseTransport",
-		"AsyncTimerbus", "Timerbus", "AsyncTimers", "Timers", "AsyncSchedules", "Schedules", "AsyncNamespaces", "Namespaces", "AsyncKeys", "Keys",
+		"AsyncTimerbus", "Timerbus", "AsyncTimers", "Timers", "AsyncSchedules", "Schedules", "AsyncNamespaces", "Namespaces",
+		"AsyncKeys", "Keys",
 		"__aenter__", "__enter__", "__aexit__", "__exit__", "aclose", "close", "anyio.sleep", "time.sleep", "import anyio", "import time",
 		"_AsyncCalls", "_Calls", "asynchronous", "synchronous",
 	).Replace(body)

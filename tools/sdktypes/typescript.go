@@ -87,8 +87,9 @@ func tsType(v *value, request bool) string {
 func typescriptWire(d *document) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "// %s\n\n", notice)
-	b.WriteString("/** The fields that are not sent as they are: instants, durations, local times, and objects and lists with such fields. */\n")
-	b.WriteString("export const fields: Readonly<Record<string, Readonly<Record<string, string>>>> = {\n")
+	b.WriteString("type Fields = Readonly<Record<string, string>>;\n\n")
+	b.WriteString(starDoc("The fields that are converted: instants, durations, local times, and objects and lists with such fields.", ""))
+	b.WriteString("export const fields: Readonly<Record<string, Fields>> = {\n")
 	converted := map[string]bool{}
 	for changed := true; changed; {
 		changed = false
@@ -117,7 +118,7 @@ func typescriptWire(d *document) string {
 }
 
 func tsWire(v *value, converted map[string]bool) string {
-	switch v.kind {
+	switch v.kind { //nolint:exhaustive // other values are sent as they are
 	case instant:
 		return "instant"
 	case duration:

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -30,7 +31,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code, err := run(ctx, os.Args[1:])
+	code, err := run(ctx, os.Args[1:], os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -38,7 +39,7 @@ func main() {
 	os.Exit(code)
 }
 
-func run(ctx context.Context, args []string) (code int, err error) {
+func run(ctx context.Context, args []string, out io.Writer) (code int, err error) {
 	flags := flag.NewFlagSet("server", flag.ContinueOnError)
 	binary := flags.String("binary", "bin/timerbus", "the program of the service")
 	if err := flags.Parse(args); err != nil {
@@ -49,7 +50,7 @@ func run(ctx context.Context, args []string) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	s, err := newService(*binary, folder)
+	s, err := newService(ctx, *binary, folder)
 	if err != nil {
 		return 1, err
 	}
@@ -61,7 +62,7 @@ func run(ctx context.Context, args []string) (code int, err error) {
 	if err != nil {
 		return 1, err
 	}
-	defer proxy.Close()
+	defer func() { err = errors.Join(err, proxy.Close()) }()
 	proxy.Handle("POST "+conformance.Prefix+"kill", func(w http.ResponseWriter, r *http.Request) {
 		s.kill()
 		if err := s.start(r.Context()); err != nil {
@@ -73,14 +74,14 @@ func run(ctx context.Context, args []string) (code int, err error) {
 	proxy.Handle("GET "+conformance.Prefix+"service", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]string{"url": s.url()})
 	})
-	fmt.Println("proxy  ", proxy.URL())
-	fmt.Println("service", s.url())
+	fmt.Fprintln(out, "proxy  ", proxy.URL())
+	fmt.Fprintln(out, "service", s.url())
 	if flags.NArg() == 0 {
 		<-ctx.Done()
 		return 0, nil
 	}
-	command := exec.CommandContext(ctx, flags.Arg(0), flags.Args()[1:]...)
-	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
+	command := exec.CommandContext(ctx, flags.Arg(0), flags.Args()[1:]...) //nolint:gosec // the caller chooses the command
+	command.Stdin, command.Stdout, command.Stderr = os.Stdin, out, os.Stderr
 	command.Env = append(os.Environ(), "TIMERBUS_CONFORMANCE_URL="+proxy.URL(), "TIMERBUS_CONFORMANCE_SERVICE="+s.url())
 	err = command.Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
@@ -101,8 +102,8 @@ type service struct {
 }
 
 // newService reserves a port, so that the service has the same address after a kill.
-func newService(binary, folder string) (*service, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func newService(ctx context.Context, binary, folder string) (*service, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
@@ -122,9 +123,10 @@ func (s *service) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	// The service outlives the request that started it.
-	s.process = exec.Command(s.binary, "dev", "--data", filepath.Join(s.folder, "data"), //nolint:noctx // see above
+	data := filepath.Join(s.folder, "data")
+	s.process = exec.Command(s.binary, "dev", "--data", data, //nolint:noctx,gosec // see above; the caller chooses the program
 		"--listen", s.address, "--nats-listen", "", "--log-level", "warn")
 	s.process.Stdout, s.process.Stderr = log, log
 	// Settings of the caller's shell are no settings of this service.

@@ -1118,7 +1118,7 @@ export interface BackfillScheduleRequest {
 export interface PreviewScheduleRequest {
   /** By default `default`. */
   namespace?: string | undefined | null;
-  id: string;
+  id?: string | undefined | null;
   /** The sources of occurrences. An instant of several of them is one occurrence. */
   specs?: readonly ScheduleSpec[] | undefined | null;
   /** Of the IANA database, such as Europe/Berlin; by default UTC. */

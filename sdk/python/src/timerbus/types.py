@@ -1303,11 +1303,12 @@ class BackfillScheduleRequest(BackfillScheduleFields):
     id: Required[str]
 
 
-class PreviewScheduleFields(TypedDict, total=False):
+class PreviewScheduleRequest(TypedDict, total=False):
     """Either `id`, or `specs` and the other fields of a definition."""
 
     namespace: str | None
     """By default `default`."""
+    id: str | None
     specs: Sequence[ScheduleSpec] | None
     """The sources of occurrences. An instant of several of them is one occurrence."""
     time_zone: str | None
@@ -1330,12 +1331,6 @@ class PreviewScheduleFields(TypedDict, total=False):
     """The first occurrence is after this instant; by default the present."""
     limit: int | None
     """By default 10."""
-
-
-class PreviewScheduleRequest(PreviewScheduleFields):
-    """Either `id`, or `specs` and the other fields of a definition."""
-
-    id: Required[str]
 
 
 class ScheduleHistoryFields(TypedDict, total=False):
