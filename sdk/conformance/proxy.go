@@ -103,7 +103,7 @@ func (p *Proxy) Close() error {
 	return p.server.Close()
 }
 
-// listen needs p.mu, or a proxy that nobody else uses.
+// listen opens the port. The caller holds p.mu, unless it is Start.
 func (p *Proxy) listen() error {
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", p.address)
 	if err != nil {

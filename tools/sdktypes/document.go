@@ -308,7 +308,7 @@ func strs(v any) []string {
 
 func last(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
 
-// fixed returns the field that names the object of a request: an argument of its own in Python.
+// fixed returns the field that identifies the object of a request. In Python it is a positional argument.
 func (m *model) fixed() string {
 	for _, name := range []string{"id", "name"} {
 		if slices.ContainsFunc(m.fields, func(f field) bool { return f.name == name && f.required }) {
