@@ -92,7 +92,7 @@ func javaAnswer(m *model) string {
 		if about == "" {
 			about = "see the API"
 		}
-		params = append(params, "@param "+f.name+" "+strings.Join(strings.Fields(about), " "))
+		params = append(params, "@param "+f.name+" "+javaText(strings.Join(strings.Fields(about), " ")))
 	}
 	b.WriteString(javaDoc(doc, "", params...))
 	fmt.Fprintf(&b, "public record %s(\n", m.name)
@@ -238,17 +238,29 @@ func javaRead(v *value, node string, required bool) string {
 
 var code = regexp.MustCompile("`([^`]*)`")
 
+var linked = regexp.MustCompile(`\{@link [^}]*\}`)
+
+// javaText returns a text with Markdown's code as Javadoc. Links are kept.
+func javaText(s string) string {
+	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "@", "&#64;", "*/", "*&#47;").Replace
+	var b strings.Builder
+	rest := s
+	for _, part := range regexp.MustCompile(code.String()+"|"+linked.String()).FindAllString(s, -1) {
+		before, after, _ := strings.Cut(rest, part)
+		b.WriteString(escape(before))
+		b.WriteString(code.ReplaceAllString(part, "{@code $1}"))
+		rest = after
+	}
+	b.WriteString(escape(rest))
+	return b.String()
+}
+
 // javaDoc returns a Javadoc comment. tags are added after the text.
 func javaDoc(doc, indent string, tags ...string) string {
 	if doc == "" {
 		return ""
 	}
-	escape := func(s string) string {
-		s = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
-		s = code.ReplaceAllString(s, "{@code $1}")
-		return strings.NewReplacer("*/", "*&#47;").Replace(s)
-	}
-	lines := wrapped(escape(doc), 100)
+	lines := wrapped(javaText(doc), 100)
 	for i, line := range lines {
 		if line == "" {
 			lines[i+1] = "<p>" + lines[i+1]
@@ -258,7 +270,7 @@ func javaDoc(doc, indent string, tags ...string) string {
 		lines = append(lines, "")
 	}
 	for _, tag := range tags {
-		lines = append(lines, wrapped(escape(tag), 100)...)
+		lines = append(lines, wrapped(tag, 100)...)
 	}
 	if len(lines) == 1 {
 		return indent + "/** " + lines[0] + " */\n"

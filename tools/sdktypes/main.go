@@ -90,6 +90,7 @@ func stamp(sdk string, files map[string]string) error {
 		"java/pom.xml":                 parent,
 		"java/timerbus/pom.xml":        parent,
 		"java/timerbus-spring/pom.xml": parent,
+		"java/README.md":               `(<version>)[^<]*(</version>)`,
 	} {
 		raw, err := os.ReadFile(filepath.Join(sdk, filepath.FromSlash(name)))
 		if err != nil {

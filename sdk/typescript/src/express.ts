@@ -11,7 +11,12 @@ import { Receiver, type ReceiverOptions } from "./webhook.js";
 export function receiver(options: ReceiverOptions): (request: IncomingMessage, response: ServerResponse, next: (error: unknown) => void) => void {
   const verified = new Receiver(options);
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { status, body, headers } = await verified.receive(request.headers, await bytes(request));
+    const content = await bytes(request);
+    if (content === undefined) {
+      response.writeHead(413, { Connection: "close" }).end();
+      return;
+    }
+    const { status, body, headers } = await verified.receive(request.headers, content);
     response.writeHead(status, headers).end(body);
   };
   return (request, response, next) => {
@@ -19,12 +24,21 @@ export function receiver(options: ReceiverOptions): (request: IncomingMessage, r
   };
 }
 
-async function bytes(request: IncomingMessage & { body?: unknown }): Promise<Uint8Array> {
+/** The largest body, in bytes. A delivery with the largest payload is smaller. */
+const maxBody = 1 << 20;
+
+/** Returns the body, or undefined if it is too large. */
+async function bytes(request: IncomingMessage & { body?: unknown }): Promise<Uint8Array | undefined> {
   if (request.body instanceof Uint8Array) return request.body;
   if (request.body !== undefined && request.readableEnded) {
     throw new Error("the body was parsed before the receiver of callbacks: register the receiver before express.json()");
   }
   const parts: Uint8Array[] = [];
-  for await (const part of request) parts.push(part as Uint8Array);
+  let size = 0;
+  for await (const part of request.iterator({ destroyOnReturn: false })) {
+    parts.push(part as Uint8Array);
+    size += (part as Uint8Array).length;
+    if (size > maxBody) return undefined;
+  }
   return Buffer.concat(parts);
 }

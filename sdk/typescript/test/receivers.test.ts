@@ -152,6 +152,13 @@ test("the body must not be parsed before the receiver of Express", async () => {
   expect(await response.text()).toContain("register the receiver before express.json()");
 });
 
+test("a body that is too large is refused by the receiver of Express", async () => {
+  const app = express();
+  app.post("/timers", expressReceiver({ secrets: null, handler: () => undefined }));
+  const request = new Request("http://receiver.test/", { method: "POST", body: "x".repeat((1 << 20) + 1) });
+  expect((await served(createServer(app), (url) => forwarded(request, url))).status).toBe(413);
+});
+
 test("other routes of a Fastify server keep their parsers", async () => {
   const app = fastify();
   await app.register(fastifyReceiver, { path: "/timers", secrets: null, handler: () => undefined });

@@ -42,8 +42,8 @@ public final class ScheduleSpec extends Fields {
   }
 
   /**
-   * 5 fields (minute, hour, day of month, month, day of week), 6 with seconds first, or @hourly, @daily,
-   * @weekly, @monthly, @yearly. Names, ranges, steps, L, W and # are accepted.
+   * 5 fields (minute, hour, day of month, month, day of week), 6 with seconds first, or &#64;hourly,
+   * &#64;daily, &#64;weekly, &#64;monthly, &#64;yearly. Names, ranges, steps, L, W and # are accepted.
    */
   public String cron() {
     return get("cron");
@@ -76,8 +76,8 @@ public final class ScheduleSpec extends Fields {
     private Builder() {}
 
     /**
-     * 5 fields (minute, hour, day of month, month, day of week), 6 with seconds first, or @hourly, @daily,
-     * @weekly, @monthly, @yearly. Names, ranges, steps, L, W and # are accepted.
+     * 5 fields (minute, hour, day of month, month, day of week), 6 with seconds first, or &#64;hourly,
+     * &#64;daily, &#64;weekly, &#64;monthly, &#64;yearly. Names, ranges, steps, L, W and # are accepted.
      */
     public Builder cron(String value) {
       values.put("cron", value);
