@@ -286,7 +286,8 @@ check-tidy: ## Fail if `make tidy` would change anything
 	if [[ -n "$$untidy" ]]; then echo "Run \`make tidy\`; untidy:$$untidy" >&2; exit 1; fi
 
 # Compares the generated files before and after, not with git, because the tree may contain other changes.
-generated = { grep -rl --include='*.go' --exclude-dir=.git --exclude-dir=.cache '^// Code generated .* DO NOT EDIT\.$$' . || true; ls deploy/grafana/*.json internal/ui/dist/app.* internal/ui/dist/licenses.txt; } | sort | xargs -r sha256sum
+generated = { grep -rlE --include='*.go' --include='*.py' --include='*.ts' --include='*.java' --exclude-dir={.git,.cache,node_modules,dist,target} \
+	'^(//|\#) Code generated .* DO NOT EDIT\.$$' . || true; ls deploy/grafana/*.json internal/ui/dist/app.* internal/ui/dist/licenses.txt sdk/typescript/package*.json sdk/java/{,*/}pom.xml; } | sort | xargs -r sha256sum
 
 .PHONY: check-generated
 check-generated: $(TOOLS) ## Fail if `make generate` changes anything
@@ -334,6 +335,15 @@ check-ui: build ## Check the types of the web UI, and test it in Chromium with t
 ui-screenshots: build ## Write the screenshots of docs/ui.md
 	@tools/ui/run --screenshots
 
+.PHONY: sdk-test sdk-test-go sdk-test-python sdk-test-typescript sdk-test-java
+sdk-test: sdk-test-go sdk-test-python sdk-test-typescript sdk-test-java ## Check the SDKs with the tools of their languages, and run the conformance scripts in four languages
+sdk-test-go:
+	@$(say) 'conformance of the Go client'
+	@cd e2e && go test -count=1 -run 'TestConformance$$' .
+sdk-test-python sdk-test-typescript sdk-test-java: sdk-test-%: build
+	@$(say) 'SDK: $*'
+	@tools/sdk/run $*
+
 .PHONY: check-outbox
 check-outbox: build ## Run the Python example of the outbox with a real PostgreSQL and the real service
 	@$(say) 'outbox in Python'
@@ -362,7 +372,7 @@ check-model: testenv ## Check the protocol's TLA+ specification (docs/model); wi
 # Most tests wait, so other checks run beside them with a lower priority; those with a time limit do not. The output of these
 # checks is printed before that of the tests of the small modules, so that the output of go test comes last. set -m gives each of
 # the two a process group, which ends with the tests.
-BESIDE_TESTS := check-clients check-signatures check-outbox check-ui check-chart
+BESIDE_TESTS := check-clients check-signatures check-outbox check-ui check-chart sdk-test-python sdk-test-typescript sdk-test-java
 COMPUTATIONS := check-model test-sim
 LARGE_MODULES := . e2e
 check-tests: testenv build

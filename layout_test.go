@@ -85,10 +85,13 @@ var rules = []rule{
 	{unit: "internal/restore", may: domain + " pkg/store", tests: "pkg/store/memstore internal/faultstore", why: "it changes any store, which the program opens"},
 	{unit: "internal/doctor", may: domain + " pkg/store pkg/bus", tests: "pkg/store/memstore internal/faultstore", why: "it checks any store and bus, which the program opens"},
 
+	// The SDKs of other languages, and what tests them and the Go client.
+	{unit: "sdk/conformance/...", std: true, may: "pkg/timer", why: "the fault proxy tests clients of every language, so it contains no client"},
+
 	// Programs assemble the components, and get their engines from internal/backend.
 	{unit: "cmd/*/...", may: programs, tests: "internal/testcert", why: "a program gets its engines from internal/backend"},
 	{unit: "e2e/sim/...", may: contracts + " internal/schedule internal/zone services/* internal/encryption pkg/store/memstore internal/faultstore pkg/bus/membus", why: "the simulation runs the services on what it can control"},
-	{unit: "e2e/...", may: programs + " internal/testcert internal/testserver", why: "end-to-end tests import what programs import"},
+	{unit: "e2e/...", may: programs + " internal/testcert internal/testserver sdk/conformance", why: "end-to-end tests import what programs import"},
 	{unit: "benchmark/...", may: programs, why: "benchmarks import what programs import"},
 	{unit: "examples/verify/...", why: "users copy it, so it imports no package of this module"},
 	{unit: "examples/...", may: "pkg/timerbus pkg/client/... pkg/timer pkg/store pkg/bus " + engines, why: "users copy it, so it imports what their programs import"},
@@ -235,6 +238,9 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "e2e/sim", to: "pkg/store/memstore", allowed: true},
 		{from: "e2e/sim", to: "pkg/store/sqlitestore"},
 		{from: "e2e", to: "pkg/bus/natsbus", inTest: true},
+		{from: "e2e", to: "sdk/conformance", inTest: true, allowed: true},
+		{from: "sdk/conformance/server", to: "sdk/conformance", allowed: true},
+		{from: "sdk/conformance", to: "pkg/client"},
 		{from: "internal/backend", to: "cmd/timerbus"},
 		{from: "examples/verify/go", to: "pkg/webhook"},
 		{from: "examples/reminder", to: "pkg/timerbus", allowed: true},

@@ -73,6 +73,15 @@ func IsCode(err error, code Code) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
+// MayBeApplied reports whether the failed call that returned err may have been applied, now or later: after a broken connection, a
+// timeout, and CodeOutcomeUnknown.
+func MayBeApplied(err error) bool {
+	if answered, ok := errors.AsType[*Error](err); ok {
+		return answered.Code == CodeOutcomeUnknown
+	}
+	return err != nil && !neverConnected(err)
+}
+
 // maxRetryAfter caps a Retry-After header, in seconds, so that it fits into a time.Duration.
 const maxRetryAfter = 1 << 30
 

@@ -136,7 +136,7 @@ func (c *Client) resumePage(ctx context.Context, r *ResumeMatchingRequest) (Resu
 		case err == nil && !page.NextStartAt.IsZero():
 			r.StartAt = page.NextStartAt
 			return page, nil
-		case err == nil, r.ResumeRate == 0, !mayBeApplied(err):
+		case err == nil, r.ResumeRate == 0, !MayBeApplied(err):
 			return page, err
 		}
 		start := r.StartAt.Time

@@ -40,14 +40,6 @@ func (r retry) pause(try int, repeat repeatable, err error) (pause time.Duration
 	}
 }
 
-// mayBeApplied reports whether a failed call may have been applied, now or later.
-func mayBeApplied(err error) bool {
-	if answered, ok := errors.AsType[*Error](err); ok {
-		return answered.Code == CodeOutcomeUnknown
-	}
-	return !neverConnected(err)
-}
-
 // neverConnected reports whether the request cannot have reached the server.
 func neverConnected(err error) bool {
 	var op *net.OpError

@@ -1,0 +1,7 @@
+// Package conformance has the fault proxy of the conformance scripts: the JSON files in this folder, which every SDK executes against
+// the real service. README.md describes the scripts.
+//
+// It imports the standard library and pkg/timer only, and it contains no client: each SDK has a runner in its language.
+//
+// Read proxy.go, then server/main.go, which starts the service behind a proxy.
+package conformance

@@ -1,0 +1,200 @@
+"""Receivers of callbacks: verification, parsing and answers. timerbus.fastapi, timerbus.flask and timerbus.django adapt them."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+
+from ._wire import format_instant, parse_instant
+
+_log = logging.getLogger("timerbus")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delivery:
+    """A timer that is due: the body of a callback, and the data of a fired event."""
+
+    webhook_id: str
+    """Identifies the delivery: every repetition has the same one."""
+    namespace: str
+    timer_id: str
+    schedule_id: str | None
+    """The schedule of which the timer is an occurrence."""
+    execute_at: datetime
+    """The planned time of the timer."""
+    scheduled_for: datetime
+    """When this attempt was due: execute_at, or later for a retry."""
+    attempt: int
+    generation: str
+    correlation_id: str
+    payload: Any
+
+    @classmethod
+    def parse(cls, webhook_id: str, data: Mapping[str, Any]) -> Delivery:
+        """Parse the JSON of a delivery. Unknown fields are ignored."""
+        return cls(
+            webhook_id=webhook_id,
+            namespace=data["namespace"],
+            timer_id=data["timerId"],
+            schedule_id=data.get("scheduleId"),
+            execute_at=parse_instant(data["executeAt"]),
+            scheduled_for=parse_instant(data["scheduledFor"]),
+            attempt=data["attempt"],
+            generation=data["generation"],
+            correlation_id=data["correlationId"],
+            payload=data.get("payload"),
+        )
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The answer to a callback: done, retry, reschedule or stop_schedule returns one."""
+
+    status: int
+    body: Mapping[str, Any] | None = None
+    retry_after: int | None = None
+
+    @property
+    def content(self) -> bytes:
+        """The body of the HTTP answer."""
+        return b"" if self.body is None else json.dumps(self.body).encode()
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of the HTTP answer."""
+        headers = {"Content-Type": "application/json"}
+        if self.retry_after is not None:
+            headers["Retry-After"] = str(self.retry_after)
+        return headers
+
+
+def done() -> Reply:
+    """The timer is done. A handler that returns None answers the same."""
+    return Reply(200, {"ok": True})
+
+
+def retry(after: timedelta | float | None = None) -> Reply:
+    """The attempt has failed, and is repeated by the timer's retry policy; with after, at the earliest after this time."""
+    if after is None:
+        return Reply(200, {"ok": False})
+    delay = after if isinstance(after, timedelta) else timedelta(seconds=after)
+    return Reply(503, {"ok": False}, retry_after=-(-delay // timedelta(seconds=1)))
+
+
+def reschedule(at: datetime) -> Reply:
+    """The timer fires again at this time, as a new generation. The next occurrence of a schedule moves to this time."""
+    return Reply(200, {"ok": True, "nextExecuteAt": format_instant(at, "at")})
+
+
+def stop_schedule() -> Reply:
+    """The timer is done, and its schedule ends."""
+    return Reply(200, {"ok": True, "stopSchedule": True})
+
+
+class Deduplication(Protocol):
+    """Remembers the webhook ids of deliveries that were processed. A receiver uses it around its handler."""
+
+    def seen(self, webhook_id: str) -> bool:
+        """Report whether the delivery was processed before."""
+
+    def remember(self, webhook_id: str) -> None:
+        """Remember a delivery that was processed. A delivery that is retried is not remembered."""
+
+
+class MemoryDeduplication:
+    """Remembers the last webhook ids in this process: enough for one process that may forget them when it ends."""
+
+    def __init__(self, size: int = 10_000) -> None:
+        self._size = size
+        self._ids: dict[str, None] = {}
+
+    def seen(self, webhook_id: str) -> bool:
+        """Report whether the delivery was processed before."""
+        return webhook_id in self._ids
+
+    def remember(self, webhook_id: str) -> None:
+        """Remember a delivery, and forget the oldest if there are too many."""
+        self._ids[webhook_id] = None
+        while len(self._ids) > self._size:
+            self._ids.pop(next(iter(self._ids)), None)
+
+
+Handler = Callable[[Delivery], "Reply | None"]
+AsyncHandler = Callable[[Delivery], "Reply | Awaitable[Reply | None] | None"]
+
+
+class Receiver:
+    """Verifies a callback, calls a handler, and returns the answer.
+
+    secrets are the secrets of the namespace ("whsec_…"): one, or during a rotation two. None accepts callbacks without a signature: only
+    for tests and closed networks.
+    """
+
+    def __init__(self, secrets: str | list[str] | None, *, deduplication: Deduplication | None = None) -> None:
+        self._webhooks = None if secrets is None else [Webhook(s) for s in ([secrets] if isinstance(secrets, str) else secrets)]
+        if self._webhooks == []:
+            raise ValueError("secrets is empty: want a secret, or None to accept callbacks without a signature")
+        self._deduplication = deduplication
+
+    def receive(self, handler: Handler, headers: Mapping[str, str], body: bytes) -> Reply:
+        """Answer a callback. body must be the bytes as received."""
+        delivery = self._begin(headers, body)
+        if isinstance(delivery, Reply):
+            return delivery
+        try:
+            reply = handler(delivery)
+        except Exception:
+            return self._failed(delivery)
+        if inspect.isawaitable(reply):
+            raise TypeError("the handler is asynchronous: want a function, or a receiver of an asynchronous framework")
+        return self._end(delivery, reply)
+
+    async def areceive(self, handler: AsyncHandler, headers: Mapping[str, str], body: bytes) -> Reply:
+        """Answer a callback with a handler that may be asynchronous."""
+        delivery = self._begin(headers, body)
+        if isinstance(delivery, Reply):
+            return delivery
+        try:
+            reply = handler(delivery)
+            if inspect.isawaitable(reply):
+                reply = await reply
+        except Exception:
+            return self._failed(delivery)
+        return self._end(delivery, reply)
+
+    def _begin(self, headers: Mapping[str, str], body: bytes) -> Delivery | Reply:
+        lower = {name.lower(): value for name, value in headers.items()}
+        if self._webhooks is not None and not any(_verified(w, lower, body) for w in self._webhooks):
+            return Reply(401, {"error": "the signature is invalid"})
+        try:
+            delivery = Delivery.parse(lower.get("webhook-id", ""), json.loads(body))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            return Reply(400, {"error": f"the body is not a delivery: {error!r}"})
+        if self._deduplication is not None and self._deduplication.seen(delivery.webhook_id):
+            return done()
+        return delivery
+
+    def _end(self, delivery: Delivery, reply: Reply | None) -> Reply:
+        reply = reply or done()
+        if self._deduplication is not None and reply.body is not None and reply.body.get("ok") is True:
+            self._deduplication.remember(delivery.webhook_id)
+        return reply
+
+    def _failed(self, delivery: Delivery) -> Reply:
+        _log.exception("handler of a callback failed", extra={"webhook_id": delivery.webhook_id})
+        return Reply(500, {"error": "the handler failed"})
+
+
+def _verified(webhook: Webhook, headers: Mapping[str, str], body: bytes) -> bool:
+    try:
+        webhook.verify(body, dict(headers), json_parse=False)
+    except (WebhookVerificationError, ValueError):  # ValueError: malformed headers
+        return False
+    return True

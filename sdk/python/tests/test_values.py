@@ -1,0 +1,65 @@
+"""Native times and durations, and errors of the client itself."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from timerbus import Status, Timerbus
+from timerbus._wire import encode, format_duration, parse_duration
+
+
+@pytest.mark.parametrize(
+    ("text", "duration"),
+    [
+        ("0s", timedelta()),
+        ("250ms", timedelta(milliseconds=250)),
+        ("1h30m0s", timedelta(hours=1, minutes=30)),
+        ("1d12h", timedelta(hours=36)),
+        ("1.5s", timedelta(seconds=1.5)),
+        ("-1h", -timedelta(hours=1)),
+        ("87600h", timedelta(days=3650)),
+    ],
+)
+def test_durations(text: str, duration: timedelta) -> None:
+    assert parse_duration(text) == duration
+    assert parse_duration(format_duration(duration)) == duration
+
+
+@pytest.mark.parametrize("text", ["", "1", "h", "1 h", "1h-", "P1D"])
+def test_other_texts_are_no_durations(text: str) -> None:
+    with pytest.raises(ValueError, match="want numbers with units"):
+        parse_duration(text)
+
+
+def test_fields_are_checked_before_a_call() -> None:
+    with pytest.raises(ValueError, match=r"execute_at: .* has no time zone"):
+        encode("CreateTimerRequest", {"id": "a", "execute_at": datetime(2030, 1, 31)})
+    with pytest.raises(TypeError, match=r"retry_policy\.max_interval: 5 is not accepted"):
+        encode("CreateTimerRequest", {"id": "a", "retry_policy": {"max_interval": 5}})
+    with pytest.raises(TypeError, match="execut_in is not a field of CreateTimerRequest"):
+        encode("CreateTimerRequest", {"id": "a", "execut_in": "1h"})
+    with pytest.raises(ValueError, match="base_url 'localhost:8080' is not accepted"):
+        Timerbus("localhost:8080")
+
+
+def test_requests_use_the_names_of_the_api() -> None:
+    at = datetime(2030, 1, 31, 10, tzinfo=timezone(timedelta(hours=1)))
+    fields = {"id": "a", "execute_at": at, "retry_policy": {"max_attempts": 3}, "payload": {"snake_case": 1}, "flow_key": None}
+    assert encode("CreateTimerRequest", fields) == {
+        "id": "a",
+        "executeAt": "2030-01-31T09:00:00.000Z",
+        "retryPolicy": {"maxAttempts": 3},
+        "payload": {"snake_case": 1},
+        "flowKey": None,
+    }
+
+
+def test_enumerations_are_open() -> None:
+    assert Status("done") is Status.DONE
+    assert Status("done") == "done"
+    assert Status("dreaming") == "dreaming"
+    assert not Status("dreaming").known
+    assert Status.DONE.known
+    assert repr(Status("dreaming")) == "<Status.dreaming: 'dreaming'>"

@@ -1,0 +1,93 @@
+/** Times, durations, and the service of timerbus/testing. */
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { formatDuration, parseDuration, Timerbus, type CreateTimerRequest, type Status } from "timerbus";
+import { receiver } from "timerbus/express";
+import { startService } from "timerbus/testing";
+import type { Delivery } from "timerbus/webhook";
+import { encode } from "../src/wire.js";
+
+test.each([
+  ["0s", 0],
+  ["250ms", 250],
+  ["1h30m0s", 5_400_000],
+  ["1d12h", 129_600_000],
+  ["1.5s", 1500],
+  ["-1h", -3_600_000],
+])("duration %s", (text, milliseconds) => {
+  expect(parseDuration(text)).toBe(milliseconds);
+  expect(parseDuration(formatDuration(milliseconds, "x"))).toBe(milliseconds);
+});
+
+test.each(["", "1", "h", "1 h", "1h-", "P1D"])("%j is no duration", (text) => {
+  expect(() => parseDuration(text)).toThrow("want numbers with units");
+});
+
+test("requests are encoded by their types", () => {
+  const request: CreateTimerRequest = {
+    id: "a",
+    executeAt: new Date("2030-01-31T10:00:00+01:00"),
+    window: { total: () => 1500 },
+    expiresAt: { epochMilliseconds: 1_896_080_400_000 },
+    retryPolicy: { maxInterval: 60_000 },
+    payload: { executeAt: "stays" },
+    flowKey: null,
+    topic: undefined,
+  };
+  expect(JSON.parse(JSON.stringify(encode("CreateTimerRequest", request)))).toEqual({
+    id: "a",
+    executeAt: "2030-01-31T09:00:00.000Z",
+    window: "1500ms",
+    expiresAt: "2030-01-31T09:00:00.000Z",
+    retryPolicy: { maxInterval: "60000ms" },
+    payload: { executeAt: "stays" },
+    flowKey: null,
+  });
+  expect(() => encode("CreateTimerRequest", { retryPolicy: { maxInterval: NaN } })).toThrow("retryPolicy.maxInterval: NaN is not accepted");
+  expect(() => encode("CreateTimerRequest", { executeAt: new Date("x") })).toThrow("executeAt: an invalid Date");
+});
+
+test("enumerations are open", () => {
+  const status: Status = "dreaming";
+  expect(status).toBe("dreaming");
+});
+
+test("a base URL is checked", () => {
+  expect(() => new Timerbus("localhost")).toThrow('base URL "localhost" is not accepted');
+});
+
+test("a call ends with its signal", async () => {
+  const server = createServer(() => undefined);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const bus = new Timerbus(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const abort = new AbortController();
+  const call = bus.timers.get({ id: "a" }, { signal: abort.signal });
+  server.once("request", () => abort.abort(new Error("enough")));
+  await expect(call).rejects.toThrow("enough");
+  server.closeAllConnections();
+  server.close();
+});
+
+test("a signed callback arrives", { timeout: 60_000 }, async () => {
+  const secret = "whsec_AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=";
+  const service = await startService("--secret-key", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
+  try {
+    const bus = new Timerbus(service.url);
+    const arrived = new Promise<Delivery>((resolve) => {
+      const server = createServer((request, response) =>
+        receiver({ secrets: secret, handler: (delivery) => (server.close(), resolve(delivery)) })(request, response, console.error),
+      );
+      server.listen(0, "127.0.0.1", async () => {
+        await bus.namespaces.update({ name: "default", settings: { secrets: { set: secret } } });
+        const callbackUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+        await bus.timers.create({ id: "hello", executeIn: 50, callbackUrl, payload: { n: 1 } });
+      });
+    });
+    expect(await arrived).toMatchObject({ timerId: "hello", payload: { n: 1 }, attempt: 1 });
+    while ((await bus.timers.get({ id: "hello" })).status !== "done");
+  } finally {
+    await service.stop();
+  }
+});
