@@ -32,7 +32,7 @@ func TestUsageErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"":                                    "want a command: dev, ingest, scheduler, dispatcher, config, doctor, healthcheck, migrate, outbox, backup, restore, receive, timer, schedule, namespace, key, shard, flow, bench, version",
+		"":                                    "want a command: dev, ingest, scheduler, dispatcher, config, doctor, healthcheck, migrate, outbox, backup, restore, receive, timer, schedule, namespace, key, shard, flow, clock, bench, version",
 		"frob":                                `"frob" is not a command: want dev, ingest`,
 		"timer":                               "want a command: create, get, update, delete, run-now, retry, pause, resume, list, count, forecast, history, watch, batch-create, batch-delete, reschedule",
 		"timer frob":                          `"frob" is not a command: want create`,

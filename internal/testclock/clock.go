@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/store"
@@ -61,7 +62,7 @@ func Check(folder string) error {
 	offset, err := read(folder)
 	if err == nil && offset != 0 {
 		err = fmt.Errorf("data folder %s was used with a test clock that is %s ahead of this machine's clock: "+
-			"start with --test-clock, or choose another folder with --data", folder, timer.FormatDuration(offset))
+			"start with --test-clock, or choose another folder with --data", folder, timer.FormatDuration(offset.Round(time.Second)))
 	}
 	return err
 }
@@ -70,7 +71,7 @@ func Check(folder string) error {
 func read(folder string) (time.Duration, error) {
 	path := filepath.Join(folder, fileName)
 	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a store refuses a folder that is none
 		return 0, nil
 	}
 	var s state

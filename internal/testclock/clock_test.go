@@ -57,7 +57,7 @@ func TestAFolderKeepsTheOffset(t *testing.T) {
 		t.Errorf("offset %v, then %v", c.Offset(), again.Offset())
 	}
 	err = Check(folder)
-	for _, part := range []string{folder, "--test-clock", "--data", "95h59m"} {
+	for _, part := range []string{folder, "--test-clock", "--data", "96h"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%v does not name %s", err, part)
 		}
