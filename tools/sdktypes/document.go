@@ -30,6 +30,8 @@ type value struct {
 	kind kind
 	name string // of an enumeration or object
 	item *value // of a list
+	// template is an object without the field that identifies it.
+	template bool
 }
 
 type field struct {
@@ -136,6 +138,7 @@ func read(raw []byte) (*document, error) {
 				if err != nil {
 					return nil, fmt.Errorf("%s.%s: %w", name, property, err)
 				}
+				v.template = property == "timer" && v.name == "CreateTimerRequest"
 				doc := str(p["description"])
 				if doc == "" && p["$ref"] != nil {
 					doc = str(at(schemas, last(str(p["$ref"])))["description"])

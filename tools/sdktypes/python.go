@@ -175,7 +175,12 @@ func pyOutput(v *value) string {
 		return "timedelta"
 	case local:
 		return "str"
-	case enumeration, object:
+	case object:
+		if v.template {
+			return strings.TrimSuffix(v.name, "Request") + "Fields"
+		}
+		return v.name
+	case enumeration:
 		return v.name
 	case list:
 		return "list[" + pyOutput(v.item) + "]"

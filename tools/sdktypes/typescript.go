@@ -72,7 +72,12 @@ func tsType(v *value, request bool) string {
 			return "LocalInput"
 		}
 		return "string"
-	case enumeration, object:
+	case object:
+		if v.template {
+			return "Omit<" + v.name + `, "id">`
+		}
+		return v.name
+	case enumeration:
 		return v.name
 	case list:
 		return "readonly " + tsType(v.item, request) + "[]"

@@ -1016,7 +1016,7 @@ export interface CreateScheduleRequest {
    * executeAtLocal, expiresAt) and onConflict. The `window` spreads each occurrence, always the same for a
    * schedule and an instant.
    */
-  timer?: CreateTimerRequest | undefined | null;
+  timer?: Omit<CreateTimerRequest, "id"> | undefined | null;
   /**
    * If the id exists: `replace`, the default, replaces the schedule; `keep` does not change it and returns it;
    * `fail` answers 409. For keep and fail, the id of a schedule that has ended exists for the history retention.
@@ -1075,7 +1075,7 @@ export interface UpdateScheduleRequest {
    * executeAtLocal, expiresAt) and onConflict. The `window` spreads each occurrence, always the same for a
    * schedule and an instant. Replaces the present one.
    */
-  timer?: CreateTimerRequest | undefined | null;
+  timer?: Omit<CreateTimerRequest, "id"> | undefined | null;
   /**
    * What happens to the last 16 occurrences that the schedule itself has created, if they are not finished. `keep`
    * (default) or `delete`.
@@ -1332,7 +1332,7 @@ export interface Schedule {
    * executeAtLocal, expiresAt) and onConflict. The `window` spreads each occurrence, always the same for a
    * schedule and an instant.
    */
-  timer: CreateTimerRequest;
+  timer: Omit<CreateTimerRequest, "id">;
   /** Who paused the timer, when and why. Present if the timer is paused. */
   pause?: TimerPause;
   /** RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds. */

@@ -1159,7 +1159,7 @@ class CreateScheduleFields(TypedDict, total=False):
     """Pauses the schedule when so many occurrences in a row are dead. They are counted when the next one is due, so
     the dead retention of the namespace must be longer than the time between two occurrences.
     """
-    timer: CreateTimerRequest | None
+    timer: CreateTimerFields | None
     """The template of the occurrences: the fields of a timer, without namespace, id, times (executeAt, executeIn,
     executeAtLocal, expiresAt) and onConflict. The `window` spreads each occurrence, always the same for a
     schedule and an instant.
@@ -1216,7 +1216,7 @@ class UpdateScheduleFields(TypedDict, total=False):
     """Pauses the schedule when so many occurrences in a row are dead. They are counted when the next one is due, so
     the dead retention of the namespace must be longer than the time between two occurrences.
     """
-    timer: CreateTimerRequest | None
+    timer: CreateTimerFields | None
     """The template of the occurrences: the fields of a timer, without namespace, id, times (executeAt, executeIn,
     executeAtLocal, expiresAt) and onConflict. The `window` spreads each occurrence, always the same for a
     schedule and an instant. Replaces the present one.
@@ -1526,7 +1526,7 @@ class Schedule:
     """Pauses the schedule when so many occurrences in a row are dead. They are counted when the next one is due, so
     the dead retention of the namespace must be longer than the time between two occurrences.
     """
-    timer: CreateTimerRequest
+    timer: CreateTimerFields
     """The template of the occurrences: the fields of a timer, without namespace, id, times (executeAt, executeIn,
     executeAtLocal, expiresAt) and onConflict. The `window` spreads each occurrence, always the same for a
     schedule and an instant.
