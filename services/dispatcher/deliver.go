@@ -26,8 +26,8 @@ type attemptResult struct {
 	callback.Verdict
 	finishedAt timer.Millis
 	// postpone: no attempt is used. Either no callback was made, or it does not count: its receiver answered 401, or it was cut off
-	// because the permits of its flow ended. In mode "both", and if complete could not read the settings of the namespace, an event may
-	// have been published. The next delivery publishes it again.
+	// because the permits of its flow ended. An event may have been published nevertheless: in mode "both"; if the outcome of its publish
+	// in mode "event" is unknown; or if complete could not read the settings of the namespace. The next delivery publishes it again.
 	postpone bool
 	// postponeFor replaces the usual time of a postponement, unless it is 0.
 	postponeFor time.Duration
@@ -203,9 +203,9 @@ func (s *Service) returnPermit(d *delivery, result admission.Result) {
 	s.metrics.circuits.WithLabelValues(string(changed)).Inc()
 }
 
-// fire publishes the fired event. If the topic fired fails, the row is postponed and no attempt is used: an outage says nothing
-// about the timer. The publish is not retried here, because the row could change before the retry (I7). A user topic is
-// treated differently, see fireToUserTopic.
+// fire publishes the fired event. If the publish to the topic "fired" fails, the row is postponed and no attempt is used: an outage
+// says nothing about the timer. An event that cannot be encoded or is too large makes the timer dead. The publish is not retried here,
+// because the row could change before the retry (I7). User topics are treated differently, see the comment above checkUserTopic.
 func (s *Service) fire(d *delivery) (attemptResult, error) {
 	m, err := s.firedMessage(d)
 	if err != nil {
@@ -264,8 +264,8 @@ func (r *attemptResult) refuseEvent(err error) {
 	}
 }
 
-// undeliverable returns the result of an attempt without a callback, for an event that no repetition can deliver. After a callback,
-// only its verdict applies (refuseEvent).
+// undeliverable returns the result of an attempt without a callback, for an event that no repetition can deliver. If a callback was
+// made and succeeded, refuseEvent uses only the Verdict of this result.
 func undeliverable(err error) attemptResult {
 	return attemptResult{host: admission.Untried, Verdict: callback.Verdict{Kind: callback.Dead, Reason: "fired event: " + err.Error()}}
 }
@@ -282,8 +282,8 @@ func (s *Service) firedMessage(d *delivery) (bus.Message, error) {
 	return m, err
 }
 
-// A failed publish to the topic fired says nothing about the timer and uses no attempt: it is repeated, or the timer is
-// postponed. A user topic is treated like a receiver: a failed publish is a failed attempt under the retry policy, so that
+// A failed publish to the topic "fired" says nothing about the timer and uses no attempt, unless the event is too large: it is
+// repeated, or the timer is postponed. A user topic is treated like a receiver: a failed publish is a failed attempt under the retry policy, so that
 // the timers of a topic that never exists do not wait forever.
 
 // checkUserTopic checks that the namespace allows the timer's topic, because the settings may have changed since the
@@ -374,7 +374,8 @@ func (s *Service) isStopping(err error) bool {
 	return errors.Is(err, bus.ErrClosed) || s.life.Err() != nil
 }
 
-// namespaceOf returns the namespace of a delivery's row, as it was at the first call for this delivery.
+// namespaceOf returns the namespace of a delivery's row, as it was at the first call. A delivery that has waited for its flow looks it
+// up again; during an attempt it stays the same.
 func (s *Service) namespaceOf(d *delivery) (*store.Namespace, error) {
 	if d.namespace != nil {
 		return d.namespace, nil

@@ -15,7 +15,7 @@ import (
 )
 
 // complete publishes the result, writes the outcome, and acknowledges the messages, in this order (I14, I10). mode is
-// the timer's delivery mode.
+// the timer's delivery mode, or scheduleMode; it is a label of metrics.
 func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	if r.fired != nil {
 		// The first publish of the fired event failed, so publish it again, also if the callback failed.
@@ -231,9 +231,9 @@ type writeResult int
 const (
 	// applied: the write was applied. After done and dead the row is gone.
 	applied writeResult = iota + 1
-	// missed: the row no longer has the state that this write requires. Another writer changed or removed it, or it already has a
-	// result of this attempt, from an earlier write of this delivery. The last try was not applied. An earlier try may have been,
-	// if its answer was lost and another writer has changed the row since.
+	// missed: the row no longer has the state that this write requires. Another writer changed or removed it, or an earlier write of
+	// this delivery wrote the result of the attempt and its answer was lost (done and dead remove the row). The last try was not applied.
+	// An earlier try may have been, if its answer was lost and another writer has changed the row since.
 	missed
 	// rowGone: the row does not exist, and an earlier try of this write may have been applied. Done and dead remove the row;
 	// after the other kinds another writer has removed it.

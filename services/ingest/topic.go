@@ -24,7 +24,8 @@ type source struct {
 	// shown is the source in log lines.
 	shown string
 	parse func(d *bus.Delivery) (event.Command, error)
-	// place returns a text that identifies a command. It is valid only for commands that have a position.
+	// place returns the place of a command in its source, as text. After a truncation of the topic another command may have the same
+	// place. It is valid only for commands that have a position.
 	place    func(d *bus.Delivery) string
 	answered *prometheus.CounterVec
 }
