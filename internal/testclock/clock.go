@@ -116,8 +116,8 @@ func (c *Clock) Offset() time.Duration {
 func (c *Clock) Real(at timer.Millis) timer.Millis { return at.Add(-c.Offset()) }
 
 // forward moves the clock to a time, and does nothing if the clock has passed it. First it writes the offset to the file, so
-// that the clock of the next process never shows an earlier time than this one. It does not sync the file: after a power
-// failure, the clock may show an earlier time.
+// that the clock of the next process shows no earlier time than this one, unless the machine's clock was set back or a power
+// failure has undone the write, which is not synced.
 func (c *Clock) forward(to timer.Millis) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -96,6 +96,9 @@ func NewDriver(clock *Clock, s store.Store, now timer.Clock) (*Driver, error) {
 	return d, nil
 }
 
+// Offset returns how far the clock is ahead of the machine's clock.
+func (d *Driver) Offset() time.Duration { return d.clock.Offset() }
+
 // Stop ends the running call with a NotQuietError, and all later ones.
 func (d *Driver) Stop() { d.end(ErrStopped) }
 

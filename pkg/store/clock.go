@@ -90,8 +90,8 @@ type Clock struct {
 
 	mu sync.Mutex
 	// answered is closed at the next reading, and when the clock is trusted again without one; stepped at the next
-	// correction by more than the limit, or step of a virtual clock; and replan when the clock is corrected by more than
-	// the limit, unless it is virtual, or is lost.
+	// correction by more than the limit, or step of a virtual clock; and replan when the clock is lost, or is corrected by
+	// more than the limit and is not virtual.
 	answered, stepped, replan chan struct{}
 	// alarm runs while the clock is not trusted. When it fires, the clock is lost.
 	alarm *time.Timer
@@ -476,6 +476,14 @@ func (c *Clock) Stepped() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stepped
+}
+
+// VirtualStep returns a channel that is closed when a virtual clock next moves forward; nil for other clocks.
+func (c *Clock) VirtualStep() <-chan struct{} {
+	if c == nil || !c.virtual {
+		return nil
+	}
+	return c.Stepped()
 }
 
 // AwaitTrust waits until the clock is trusted. It returns false if ctx ends first.

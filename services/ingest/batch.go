@@ -93,7 +93,7 @@ func (t *session) read(it *item) error {
 	it.traced, _ = t.cfg.Tracer.Request(t.work, trace.SpanKindConsumer, "command "+string(it.event.Verb), it.event.Trace)
 	// Only the lookup of the namespace can fail temporarily.
 	return t.retryUntilDone("namespace", func(ctx context.Context) error {
-		from := origin{received: timer.FromTime(d.Time)}
+		from := origin{received: t.publishedAt(d)}
 		if d.Time.IsZero() {
 			from = t.receivedNow()
 		}
@@ -260,7 +260,7 @@ func (t *session) readPosition() error {
 // again has a larger epoch: all its commands are new, and all commands of an older epoch are old.
 func (t *session) dropApplied(items []*item) []*item {
 	for i, it := range items {
-		if after(it.position(), t.position) || t.truncated.covers(t.position, it) {
+		if after(it.position(), t.position) || t.truncated.covers(t.position, it, t.publishedAt(it.delivery)) {
 			return items[i:]
 		}
 		it.earlier = true

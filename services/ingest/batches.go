@@ -89,10 +89,19 @@ func (h *handler) serveBatch(w http.ResponseWriter, r *http.Request, b *batch) {
 			} else {
 				err = bodyTooLarge(h.cfg.BodyLimit)
 			}
-			if err == nil {
-				err = h.useQuota(&e.command)
-			}
 			if err != nil {
+				e.refusal = refuse(err).withPath(fmt.Sprintf("%s[%d]", b.field, i))
+			}
+		}
+		if ctx.Err() != nil {
+			return answer{}, batchTooSlow(h.cfg.RequestTimeout.String(), len(items), len(items))
+		}
+		for i := range entries {
+			e := &entries[i]
+			if e.refusal != nil {
+				continue
+			}
+			if err := h.useQuota(&e.command); err != nil {
 				e.refusal = refuse(err).withPath(fmt.Sprintf("%s[%d]", b.field, i))
 			}
 		}
@@ -180,7 +189,7 @@ func (h *handler) applyGroup(ctx context.Context, group []*entry) {
 	for i, committed := range h.submit(ctx, items) {
 		e := written[i]
 		if committed.Err != nil {
-			e.conclude(outcome{}, committed.Err, true)
+			e.conclude(outcome{}, committed.Err, mayPass(committed.Err))
 			continue
 		}
 		e.unchanged = committed.Written.Kept

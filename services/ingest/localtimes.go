@@ -34,6 +34,8 @@ type localTimes struct {
 	// checked counts the timers with a local time and the schedules, and moved those with another instant now. kept counts those that have
 	// no instant in the database, so they keep the one that they had.
 	checked, moved, kept int
+	// overtaken: a process with another database has recorded its own while the timers were checked.
+	overtaken bool
 }
 
 func (l *localTimes) add(o localTimes) {
@@ -88,12 +90,17 @@ func (s *Service) checkNamespace(ctx context.Context, ns *store.Namespace) (loca
 	}
 	var found localTimes
 	for again := true; again; {
-		one, ok := s.checkAll(ctx, ns)
-		found.add(one)
-		if !ok || !s.retryLocalTimes(ctx, func(ctx context.Context) (err error) {
-			again, err = s.recordZones(ctx, ns, s.cfg.Zones.Version)
-			return err
-		}) {
+		moved := found.moved
+		var ok bool
+		found, ok = s.checkAll(ctx, ns)
+		found.moved += moved
+		if again = found.overtaken; ok && !again {
+			ok = s.retryLocalTimes(ctx, func(ctx context.Context) (err error) {
+				again, err = s.recordZones(ctx, ns, s.cfg.Zones.Version)
+				return err
+			})
+		}
+		if !ok {
 			return found, false
 		}
 	}
@@ -182,7 +189,9 @@ func (s *Service) checkPage(ctx context.Context, ns *store.Namespace, timers []t
 		}
 	}
 	if len(items) > 0 {
-		if _, err := s.recordZones(ctx, ns, ""); err != nil {
+		overtaken, err := s.recordZones(ctx, ns, "")
+		found.overtaken = found.overtaken || overtaken
+		if err != nil {
 			return err
 		}
 	}
@@ -258,20 +267,22 @@ func (s *Service) nextOccurrence(t *timer.Timer, now timer.Millis) (timer.Millis
 
 // recordZones records in the settings of a namespace that its local times were checked with a database; "": that they are being moved. It
 // updates ns. again is set if a process with another database has recorded its own since ns was read: the local times must be checked
-// again.
+// again, and version is recorded only if it is "".
 func (s *Service) recordZones(ctx context.Context, ns *store.Namespace, version string) (again bool, err error) {
 	present, err := s.cfg.Store.GetNamespace(ctx, ns.Name)
 	for {
+		recorded := present.Settings.ZoneVersion
+		again = again || recorded != "" && recorded != ns.Settings.ZoneVersion && recorded != s.cfg.Zones.Version
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 			return false, nil
 		case err != nil:
 			return false, err
-		case present.Settings.ZoneVersion == version || present.Settings.DeletingSince != 0 || present.Shards.Base != ns.Shards.Base:
+		case recorded == version || present.Settings.DeletingSince != 0 || present.Shards.Base != ns.Shards.Base:
 			// Another process has recorded it, or the namespace was deleted and perhaps created again.
 			ns.Settings.ZoneVersion = version
-			return false, nil
-		case version != "" && present.Settings.ZoneVersion != "" && present.Settings.ZoneVersion != ns.Settings.ZoneVersion:
+			return again, nil
+		case again && version != "":
 			*ns = present
 			return true, nil
 		}
@@ -280,15 +291,15 @@ func (s *Service) recordZones(ctx context.Context, ns *store.Namespace, version 
 			return false, err
 		}
 		present.Settings.ZoneVersion, present.UpdatedAt = version, max(now, present.UpdatedAt+1)
-		recorded, err := s.cfg.Store.UpdateNamespace(ctx, present)
+		updated, err := s.cfg.Store.UpdateNamespace(ctx, present)
 		if err == nil {
-			s.cfg.Directory.Learn(recorded)
-			*ns = recorded
-			return false, nil
+			s.cfg.Directory.Learn(updated)
+			*ns = updated
+			return again, nil
 		}
 		if !errors.Is(err, store.ErrConflict) {
 			return false, err
 		}
-		present = recorded
+		present = updated
 	}
 }

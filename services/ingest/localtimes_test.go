@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -398,6 +399,60 @@ func TestLocalTimesOfTwoDatabases(t *testing.T) {
 		t.Errorf("the timer is due at %s; %v", row.ExecuteAt, err)
 	}
 }
+
+// TestLocalTimesAreCheckedAgainAfterAForeignRecord: between two pages of a check, a process with another database moves a timer of the
+// first page and records its database. The mark before the moves of the second page must not hide this.
+func TestLocalTimesAreCheckedAgainAfterAForeignRecord(t *testing.T) {
+	w := newWorld(t)
+	timers := make([]string, localTimesInAPage+1)
+	for i := range timers {
+		timers[i] = fmt.Sprintf(`{"id":"t%d",%s}`, i, inBerlin)
+	}
+	for batch := range slices.Chunk(timers, 500) {
+		w.post("timers/batch-create", `{"timers":[`+strings.Join(batch, ",")+`]}`).must(t, http.StatusOK)
+	}
+	w.stop()
+	inner := w.store.Store
+	var mu sync.Mutex
+	var moved store.Ref
+	n := 0
+	w.store.set(func(ctx context.Context, ops []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
+		written, err := do()
+		mu.Lock()
+		defer mu.Unlock()
+		before := n
+		if n += len(ops); err != nil || before >= localTimesInAPage || n < localTimesInAPage {
+			return written, err
+		}
+		row := written[0].Timer
+		moved = w.ref(row.ID)
+		at := row.ExecuteAt + 1000
+		_, wrote := inner.Write(ctx, noon, []store.Op{store.Update{
+			Ref: moved, Revision: row.Revision + 1, Patch: timer.Patch{ExecuteAt: &at, Local: row.Local},
+		}})
+		ns, read := inner.GetNamespace(ctx, "default")
+		ns.Settings.ZoneVersion, ns.UpdatedAt = "2026b", ns.UpdatedAt+1
+		_, recorded := inner.UpdateNamespace(ctx, ns)
+		if err := errors.Join(wrote, read, recorded); err != nil {
+			t.Error(err)
+		}
+		return written, nil
+	})
+	tune, log := with(shifted("2026a"))
+	w.restart(tune)
+	w.awaitZones("2026a")
+	w.stop()
+	row, err := inner.Get(t.Context(), noon, moved)
+	if err != nil || row.ExecuteAt.String() != "2030-03-31T07:00:00.000Z" {
+		t.Errorf("the timer is due at %s; %v", row.ExecuteAt, err)
+	}
+	if want := fmt.Sprintf("checked=%d moved=%d kept=0", len(timers), len(timers)+1); !log.has(want) {
+		t.Errorf("the log lacks %q:\n%s", want, log.text.String())
+	}
+}
+
+// localTimesInAPage is how many timers a page of the check has.
+const localTimesInAPage = 500
 
 // TestARefusedMoveDoesNotStopTheCheck: the store refuses the move of one timer, which keeps its time.
 func TestARefusedMoveDoesNotStopTheCheck(t *testing.T) {

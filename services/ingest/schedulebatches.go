@@ -60,10 +60,11 @@ func (h *handler) scheduleResults(entries []entry) any {
 	return results
 }
 
-// batchTooSlow is the refusal of a batch of which only some items were prepared within the timeout of a request.
+// batchTooSlow is the refusal of a batch of which only some items were prepared within the timeout of a request. A repetition would be
+// refused, too, so its status is none of those that clients repeat.
 func batchTooSlow(timeout string, prepared, items int) *refusal {
 	return &refusal{
-		status: http.StatusServiceUnavailable, code: api.ErrorCodeUnavailable, details: details{"prepared": prepared, "items": items},
+		status: http.StatusRequestEntityTooLarge, code: api.ErrorCodePayloadTooLarge, details: details{"prepared": prepared, "items": items},
 		message: fmt.Sprintf("only %d of %d items could be checked within %s; nothing was applied, send smaller batches",
 			prepared, items, timeout),
 	}

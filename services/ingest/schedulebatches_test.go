@@ -213,7 +213,7 @@ func TestABatchOfSchedulesThatTakesTooLong(t *testing.T) {
 		defer w.stop()
 		item := `{"id":"s","specs":[{"every":"1h"}],"timeZone":"Europe/Berlin"}`
 		body := `{"schedules":[` + strings.Repeat(item+",", 4) + item + `]}`
-		r := w.post("schedules/batch-create", body).must(t, http.StatusServiceUnavailable)
+		r := w.post("schedules/batch-create", body).must(t, http.StatusRequestEntityTooLarge)
 		if want := "only 3 of 5 items could be checked within 10s; nothing was applied, send smaller batches"; r.field("message") != want {
 			t.Errorf("answered %s, want %s", r.text, want)
 		}

@@ -104,6 +104,10 @@ func TestScheduleFilterRefusals(t *testing.T) {
 		{"delete-matching", `{"namespace":"default","status":null}`, `status: nothing is not accepted: want at least one of status, nextFrom and nextBefore`},
 		{"list", `{"nextFrom":"soon"}`, `nextFrom: "soon" is not accepted: want an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999`},
 		{"list", `{"dueFrom":"2030-01-01T00:00:00Z"}`, ""},
+		{
+			"delete-matching", `{"namespace":"default","status":"active","nextBefore":"1970-01-01T00:00:00Z"}`,
+			`nextBefore: "1970-01-01T00:00:00Z" is not accepted: want a time other than 1970-01-01T00:00:00Z`,
+		},
 		{"pause-matching", `{"namespace":"default","nextBefore":7}`, `nextBefore: 7 is not accepted: want an RFC 3339 time such as 2030-01-31T09:00:00Z, in the years 1 to 9999`},
 		{"delete-matching", `{"namespace":"default","status":"scheduled"}`, `status: "scheduled" is not accepted: want active or paused or parked`},
 	} {

@@ -14,6 +14,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
+	"github.com/timerbus/timerbus/pkg/timer"
 )
 
 // source is where the commands of a session come from.
@@ -67,6 +68,16 @@ type session struct {
 	known    bool
 	// truncated is set if the partition may have been truncated before the process started.
 	truncated truncatedTopic
+}
+
+// publishedAt returns the time at which a command was published. The clock of its source is that of the machine, also if the process has a
+// test clock.
+func (s *Service) publishedAt(d *bus.Delivery) timer.Millis {
+	at := timer.FromTime(d.Time)
+	if s.cfg.TestClock != nil {
+		at = at.Add(s.cfg.TestClock.Offset())
+	}
+	return at
 }
 
 // errStopping ends a session's loop in an orderly way.

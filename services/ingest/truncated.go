@@ -21,11 +21,11 @@ type truncatedTopic struct {
 	since timer.Millis
 }
 
-// covers reports whether a command is new although its position is not after the stored position.
-func (c *truncatedTopic) covers(position store.Position, it *item) bool {
+// covers reports whether a command that was published at a time is new although its position is not after the stored position.
+func (c *truncatedTopic) covers(position store.Position, it *item, published timer.Millis) bool {
 	at := it.position()
 	return c.end > 0 && position == c.stored && at.Epoch == c.stored.Epoch && at.Offset >= c.end &&
-		timer.FromTime(it.delivery.Time) >= c.since
+		published >= c.since
 }
 
 // truncations compares the stored positions with the end of the topic, by partition. It runs only at start. Sessions of

@@ -149,7 +149,7 @@ func (o *session) run() {
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
 	for {
-		stepped := o.config.StoreClock.Stepped()
+		stepped := o.config.StoreClock.VirtualStep()
 		// With a clock that is ahead, all timers would seem due and all publications lost.
 		if !o.config.StoreClock.AwaitTrust(o.sessionCtx) {
 			return

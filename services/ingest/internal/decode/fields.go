@@ -249,6 +249,16 @@ func readInstant(field string, v value) (timer.Millis, error) {
 	return m, named(field, err)
 }
 
+// readBound decodes an instant that bounds a filter. The instant 0 is refused, because it stands for no bound, and a client that sends it
+// probably has an unset variable.
+func readBound(field string, v value) (timer.Millis, error) {
+	at, err := readInstant(field, v)
+	if err == nil && at == 0 {
+		err = timer.Invalid(field, raw(v), "a time other than 1970-01-01T00:00:00Z")
+	}
+	return at, err
+}
+
 func readDeliver(field string, v value) (timer.Deliver, error) {
 	const want = `"callback", "event" or "both"`
 	s, err := v.string(field, want)

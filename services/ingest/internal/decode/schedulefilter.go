@@ -60,9 +60,9 @@ func readSchedules(body []byte, known []string, note *string, statuses []string)
 		case name == "status":
 			err = m.List.readScheduleStatus(v, statuses)
 		case name == "nextFrom":
-			m.NextFrom, err = readInstant(name, v)
+			m.NextFrom, err = readBound(name, v)
 		case name == "nextBefore":
-			m.NextBefore, err = readInstant(name, v)
+			m.NextBefore, err = readBound(name, v)
 		case name == "note":
 			err = readNote(note, v)
 		default:

@@ -222,9 +222,9 @@ func (l *List) read(name string, v value) (known bool, err error) {
 	case "correlationId":
 		q.CorrelationID, err = readCorrelationID(v)
 	case "dueFrom":
-		q.DueFrom, err = readInstant(name, v)
+		q.DueFrom, err = readBound(name, v)
 	case "dueBefore":
-		q.DueBefore, err = readInstant(name, v)
+		q.DueBefore, err = readBound(name, v)
 	case "order":
 		q.InDueOrder, err = readOrder(v)
 	case "limit":
