@@ -1,6 +1,7 @@
 package io.timerbus.testing;
 
 import io.timerbus.Timerbus;
+import io.timerbus.Wire;
 import io.timerbus.types.TestClock;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -108,6 +109,11 @@ public final class TestService implements AutoCloseable {
    */
   public TestClock advance(Duration by) {
     return Timerbus.of(url).clock().advance(by);
+  }
+
+  /** Moves the test clock forward by a duration such as "30d". */
+  public TestClock advance(String by) {
+    return advance(Wire.parseDuration(by));
   }
 
   /** Stops the service, and removes its data. */
