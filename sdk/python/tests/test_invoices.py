@@ -45,5 +45,5 @@ def test_reminders_of_30_days(service: timerbus.testing.Service, capsys: pytest.
         reminders = sorted((invoice, number, (at - start).days) for invoice, number, at in sent)
         assert reminders == [("paid", 1, 10), ("unpaid", 1, 10), ("unpaid", 2, 20), ("unpaid", 3, 30)]
         assert bus.timers.get("unpaid").status == Status.DONE
-        assert took < 2
+        assert took < 10
     server.shutdown()

@@ -29,7 +29,7 @@ test("reminders of 30 days", { timeout: 60_000 }, async () => {
     const reminders = sent.map(([invoice, number, at]) => `${invoice} ${number}: day ${Math.floor((at.getTime() - start) / 864e5)}`);
     expect(reminders.sort()).toEqual(["paid 1: day 10", "unpaid 1: day 10", "unpaid 2: day 20", "unpaid 3: day 30"]);
     expect((await bus.timers.get({ id: "unpaid" })).status).toBe("done");
-    expect(took).toBeLessThan(2000);
+    expect(took).toBeLessThan(10_000);
   } finally {
     server.close();
     await service.stop();

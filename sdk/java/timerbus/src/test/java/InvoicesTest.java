@@ -53,7 +53,7 @@ class InvoicesTest {
       System.out.printf("30 days took %.2f s%n", took.toMillis() / 1000.0);
       assertEquals(List.of("paid 1: day 10", "unpaid 1: day 10", "unpaid 2: day 20", "unpaid 3: day 30"), sent.stream().sorted().toList());
       assertEquals(Status.DONE, bus.timers().get("unpaid").status());
-      assertTrue(took.compareTo(Duration.ofSeconds(2)) < 0, "30 days took " + took);
+      assertTrue(took.compareTo(Duration.ofSeconds(10)) < 0, "30 days took " + took);
     } finally {
       server.stop(0);
     }
