@@ -109,6 +109,12 @@ type (
 	deletions struct {
 		Timers []client.DeleteTimerRequest
 	}
+	scheduleBatch struct {
+		Schedules []client.CreateScheduleRequest
+	}
+	scheduleDeletions struct {
+		Schedules []client.DeleteScheduleRequest
+	}
 )
 
 // sdkCalls has every call of the scripts.
@@ -145,6 +151,13 @@ var sdkCalls = map[string]sdkCall{
 	"BackfillAll": walk((*client.Client).BackfillAll), "PreviewSchedule": plain((*client.Client).PreviewSchedule),
 	"GetScheduleHistory": plain((*client.Client).ScheduleHistory),
 
+	"BatchCreateSchedules": plain(func(c *client.Client, ctx context.Context, r scheduleBatch) ([]client.ScheduleBatchResult, error) {
+		return c.BatchCreateSchedules(ctx, r.Schedules)
+	}),
+	"BatchDeleteSchedules": plain(func(c *client.Client, ctx context.Context, r scheduleDeletions) ([]client.ScheduleBatchResult, error) {
+		return c.BatchDeleteSchedules(ctx, r.Schedules)
+	}),
+
 	"CreateNamespace": plain((*client.Client).CreateNamespace), "UpdateNamespace": plain((*client.Client).UpdateNamespace),
 	"DeleteNamespace": plain((*client.Client).DeleteNamespace),
 	"GetNamespace": plain(func(c *client.Client, ctx context.Context, r named) (client.Namespace, error) {
@@ -156,11 +169,16 @@ var sdkCalls = map[string]sdkCall{
 	"ListShards": plain(func(c *client.Client, ctx context.Context, r scoped) ([]client.Shard, error) {
 		return c.ListShards(ctx, r.Namespace)
 	}),
-	"ListFlows": plain((*client.Client).ListFlows), "CreateKey": plain((*client.Client).CreateKey), "RotateKey": plain((*client.Client).RotateKey),
+	"ListFlows": plain((*client.Client).ListFlows), "ListTargets": plain((*client.Client).ListTargets),
+	"CreateKey": plain((*client.Client).CreateKey), "RotateKey": plain((*client.Client).RotateKey),
 	"ListKeys": plain(func(c *client.Client, ctx context.Context, _ struct{}) ([]client.Key, error) { return c.ListKeys(ctx) }),
 	"RevokeKey": plain(func(c *client.Client, ctx context.Context, r named) (struct{}, error) {
 		return struct{}{}, c.RevokeKey(ctx, r.Name)
 	}),
+	"GetCaller": plain(func(c *client.Client, ctx context.Context, _ struct{}) (client.Caller, error) { return c.Caller(ctx) }),
+
+	"AdvanceClock": plain((*client.Client).AdvanceClock), "SetClock": plain((*client.Client).SetClock),
+	"GetClock": plain(func(c *client.Client, ctx context.Context, _ struct{}) (client.TestClock, error) { return c.Clock(ctx) }),
 }
 
 // TestConformance executes the scripts that every SDK executes.
@@ -346,17 +364,17 @@ func described(err error, progress any) map[string]any {
 
 // generic returns a value as decoded JSON, with the names of scripts.
 func generic(v any) any {
-	if results, ok := v.([]client.BatchResult); ok {
-		list := []any{}
+	switch results := v.(type) {
+	case []client.BatchResult:
+		list := make([]any, len(results))
 		for i := range results {
-			one := map[string]any{}
-			if refused := results[i].Err; refused != nil {
-				one["error"] = map[string]any{"status": float64(refused.Status), "code": string(refused.Code), "field": refused.Details["field"]}
-			} else {
-				written, _ := generic(results[i].BatchWritten).(map[string]any)
-				maps.Copy(one, written)
-			}
-			list = append(list, one)
+			list[i] = item(results[i].BatchWritten, results[i].Err)
+		}
+		return list
+	case []client.ScheduleBatchResult:
+		list := make([]any, len(results))
+		for i := range results {
+			list[i] = item(results[i].ScheduleBatchWritten, results[i].Err)
 		}
 		return list
 	}
@@ -371,6 +389,14 @@ func generic(v any) any {
 	return lowered(decoded)
 }
 
+// item is the result of one item of a batch, as scripts describe it.
+func item(written any, refused *client.Error) any {
+	if refused == nil {
+		return generic(written)
+	}
+	return map[string]any{"error": map[string]any{"status": float64(refused.Status), "code": string(refused.Code), "field": refused.Details["field"]}}
+}
+
 // lowered changes the names of Go's fields to those of scripts.
 func lowered(v any) any {
 	m, ok := v.(map[string]any)
@@ -381,8 +407,9 @@ func lowered(v any) any {
 		switch lower := strings.ToLower(name[:1]) + name[1:]; {
 		case name == "ID":
 			m["id"] = m[name]
-		case name == "InTime", name == "Namespace", name == "Generation", name == "DueAt", name == "Kept", lower != name && m[lower] == nil &&
-			slices.Contains([]string{"pages", "matched", "applied", "late", "skipped", "cursor", "requests", "created", "nextFrom"}, lower):
+		case name == "InTime", name == "Namespace", name == "Generation", name == "DueAt", name == "Kept",
+			name == "Version", name == "NextAt", lower != name && m[lower] == nil &&
+				slices.Contains([]string{"pages", "matched", "applied", "late", "skipped", "cursor", "requests", "created", "nextFrom"}, lower):
 			m[lower] = m[name]
 		}
 	}

@@ -65,9 +65,12 @@ REQUESTS = {
     "DeleteNamespace": "DeleteNamespaceRequest",
     "ListShards": "ListShardsRequest",
     "ListFlows": "ListFlowsRequest",
+    "ListTargets": "ListTargetsRequest",
     "CreateKey": "CreateKeyRequest",
     "RotateKey": "RotateKeyRequest",
     "RevokeKey": "RevokeKeyRequest",
+    "AdvanceClock": "AdvanceClockRequest",
+    "SetClock": "SetClockRequest",
 }
 
 # The methods of the client. The first argument of most is the id, the name or the namespace.
@@ -112,6 +115,8 @@ METHODS = {
     "BackfillAll": "schedules.backfill",
     "PreviewSchedule": "schedules.preview",
     "GetScheduleHistory": "schedules.history",
+    "BatchCreateSchedules": "schedules.create_many",
+    "BatchDeleteSchedules": "schedules.delete_many",
     "CreateNamespace": "namespaces.create",
     "GetNamespace": "namespaces.get",
     "UpdateNamespace": "namespaces.update",
@@ -119,10 +124,15 @@ METHODS = {
     "ListNamespaces": "namespaces.all",
     "ListShards": "namespaces.shards",
     "ListFlows": "namespaces.flows",
+    "ListTargets": "namespaces.targets",
     "CreateKey": "keys.create",
     "RotateKey": "keys.rotate",
     "RevokeKey": "keys.revoke",
     "ListKeys": "keys.all",
+    "GetCaller": "keys.caller",
+    "AdvanceClock": "clock.advance",
+    "SetClock": "clock.set",
+    "GetClock": "clock.get",
 }
 
 POSITIONAL = {"BatchCreateTimers", "BatchDeleteTimers"}
@@ -163,6 +173,10 @@ def arguments(call: str, request: dict[str, Any]) -> tuple[list[Any], dict[str, 
         return [[native("CreateTimerRequest", one) for one in request["timers"]]], {}
     if call == "BatchDeleteTimers":
         return [[native("DeleteTimerRequest", one) for one in request["timers"]]], {}
+    if call == "BatchCreateSchedules":
+        return [[native("CreateScheduleRequest", one) for one in request["schedules"]]], {}
+    if call == "BatchDeleteSchedules":
+        return [[native("DeleteScheduleRequest", one) for one in request["schedules"]]], {}
     if call not in REQUESTS:
         return [], {}
     fields = native(REQUESTS[call], request)

@@ -28,7 +28,7 @@ def test_a_signed_callback_arrives() -> None:
     server = make_server("127.0.0.1", 0, app, handler_class=Quiet)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     key = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
-    with timerbus.testing.service("--secret-key", key) as url, Timerbus(url) as bus:
+    with timerbus.testing.service("--secret-key", key) as service, Timerbus(service.url) as bus:
         bus.namespaces.update("default", {"secrets": {"set": SECRET}})
         bus.timers.create(
             "hello", execute_in=timedelta(milliseconds=50), callback_url=f"http://127.0.0.1:{server.server_port}/timers", payload={"n": 1}

@@ -69,12 +69,12 @@ export class Calls {
     this.#fetch = options.fetch ?? ((...args) => fetch(...args));
   }
 
-  /** Sends a request. repeat means that applying the call twice has the same effect as applying it once. */
-  async send(path: string, request: object, repeat: boolean, options: CallOptions = {}): Promise<Answer> {
+  /** Sends a request. repeat means that applying the call twice has the same effect as applying it once. A try lasts at least tryTimeout, in ms. */
+  async send(path: string, request: object, repeat: boolean, options: CallOptions & { tryTimeout?: number } = {}): Promise<Answer> {
     const body = JSON.stringify(request);
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#try(path, body, options.signal);
+        return await this.#try(path, body, Math.max(this.#timeout, options.tryTimeout ?? 0), options.signal);
       } catch (error) {
         const pause = error instanceof TimerbusError ? this.pause(attempt, repeat, error) : undefined;
         if (pause === undefined) throw error;
@@ -113,14 +113,14 @@ export class Calls {
     return after <= this.#longest ? Math.max(pause, after) : undefined;
   }
 
-  async #try(path: string, body: string, signal: AbortSignal | undefined): Promise<Answer> {
+  async #try(path: string, body: string, timeout: number, signal: AbortSignal | undefined): Promise<Answer> {
     signal?.throwIfAborted();
     const abort = new AbortController();
     let timedOut = false;
     const timer = setTimeout(() => {
       timedOut = true;
       abort.abort();
-    }, this.#timeout);
+    }, timeout);
     const onAbort = (): void => abort.abort();
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
@@ -135,7 +135,7 @@ export class Calls {
     } catch (error) {
       if (error instanceof TimerbusError) throw error;
       signal?.throwIfAborted();
-      if (timedOut) throw new RequestTimeout(`${path}: no answer within ${this.#timeout} ms`, true, { cause: error });
+      if (timedOut) throw new RequestTimeout(`${path}: no answer within ${timeout} ms`, true, { cause: error });
       throw new ConnectionFailed(`${path}: ${described(error)}`, !neverConnected(error), { cause: error });
     } finally {
       clearTimeout(timer);

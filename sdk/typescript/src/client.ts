@@ -1,6 +1,7 @@
 import { Calls, sleep, type CallOptions, type ClientOptions } from "./calls.js";
 import { ServiceError } from "./errors.js";
 import { stopped, type WalkOptions } from "./matching.js";
+import { Clock } from "./clock.js";
 import { Schedules } from "./schedules.js";
 import { Timers } from "./timers.js";
 import type * as api from "./types.js";
@@ -83,9 +84,14 @@ export class Namespaces {
   flows(request: api.ListFlowsRequest = {}, options?: CallOptions): Promise<api.FlowList> {
     return this.#calls.one("FlowList", "flows/list", "ListFlowsRequest", request, true, options);
   }
+
+  /** Returns the hosts and user topics of a namespace that the dispatcher of the answering process knows. */
+  targets(request: api.ListTargetsRequest = {}, options?: CallOptions): Promise<api.TargetList> {
+    return this.#calls.one("TargetList", "targets/list", "ListTargetsRequest", request, true, options);
+  }
 }
 
-/** API keys: credentials with grants. The caller needs admin on all namespaces. */
+/** API keys: credentials with grants. Except for caller, the caller needs admin on all namespaces. */
 export class Keys {
   readonly #calls: Calls;
 
@@ -112,6 +118,11 @@ export class Keys {
   async all(options?: CallOptions): Promise<readonly api.Key[]> {
     return (await this.#calls.one<api.KeyList>("KeyList", "keys/list", "ListKeysRequest", {}, true, options)).keys;
   }
+
+  /** Returns the name and the grants of the caller. Every caller whose credential is accepted may ask. */
+  caller(options?: CallOptions): Promise<api.Caller> {
+    return this.#calls.one("Caller", "caller/get", "GetCallerRequest", {}, true, options);
+  }
 }
 
 /**
@@ -126,6 +137,7 @@ export class Timerbus {
   readonly schedules: Schedules;
   readonly namespaces: Namespaces;
   readonly keys: Keys;
+  readonly clock: Clock;
 
   /** Configures a client of the service at this URL; it does not connect. */
   constructor(baseUrl = "http://127.0.0.1:8080", options: ClientOptions = {}) {
@@ -134,5 +146,6 @@ export class Timerbus {
     this.schedules = new Schedules(calls);
     this.namespaces = new Namespaces(calls);
     this.keys = new Keys(calls);
+    this.clock = new Clock(calls);
   }
 }

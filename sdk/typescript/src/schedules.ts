@@ -1,9 +1,27 @@
 import type { Calls, CallOptions } from "./calls.js";
+import { refusal, resultsOf, type Refused } from "./batch.js";
 import { stopped, walk, type MatchingTotal, type WalkOptions } from "./matching.js";
 import type * as api from "./types.js";
+import { decode, encode } from "./wire.js";
 
 /** A schedule after a write. inTime is false if an occurrence by the earlier state may have been created at the moment of the write. */
 export type WrittenSchedule = api.Schedule & { readonly inTime: boolean };
+
+/** The result of one item of a batch: the written schedule, or the error that a call with this item alone would have thrown. */
+export type ScheduleBatchItem =
+  | {
+      readonly error?: undefined;
+      readonly namespace: string;
+      readonly id: string;
+      readonly version: number;
+      /** The instant of the next occurrence. Absent after a deletion. */
+      readonly nextAt?: Date;
+      /** True if onConflict was "keep" and the id existed, so that nothing was written. */
+      readonly kept: boolean;
+      /** False if an occurrence by the earlier state may have been created at the moment of the write. */
+      readonly inTime: boolean;
+    }
+  | Refused;
 
 /** The total of the requests of a backfill. */
 export interface BackfillTotal {
@@ -117,6 +135,23 @@ export class Schedules {
     return this.#calls.one("ScheduleHistory", "schedules/history", "ScheduleHistoryRequest", request, true, options);
   }
 
+  /** Creates up to 1,000 schedules, and returns a result for each, in order. It is repeated as createMany of timers is. */
+  createMany(schedules: readonly api.CreateScheduleRequest[], options?: CallOptions): Promise<ScheduleBatchItem[]> {
+    const repeat = schedules.every((one) => one.onConflict !== "fail");
+    const items = schedules.map((one) => encode("CreateScheduleRequest", one));
+    return this.#batch("schedules/batch-create", items, repeat, options);
+  }
+
+  /** Deletes up to 1,000 schedules, and returns a result for each, in order. It is not repeated after a broken connection. */
+  deleteMany(schedules: readonly api.DeleteScheduleRequest[], options?: CallOptions): Promise<ScheduleBatchItem[]> {
+    return this.#batch("schedules/batch-delete", schedules, false, options);
+  }
+
+  async #batch(path: string, schedules: readonly object[], repeat: boolean, options?: CallOptions): Promise<ScheduleBatchItem[]> {
+    const { data } = await this.#calls.send(path, { schedules }, repeat, options);
+    return resultsOf(path, decode<api.ScheduleBatchResults>("ScheduleBatchResults", data).results, schedules.length).map(item);
+  }
+
   /** Pauses the schedules on all pages of a filter. */
   pauseMatching(request: api.PauseMatchingSchedulesRequest, options?: WalkOptions): Promise<MatchingTotal> {
     return walk(this.#calls, "schedules/pause-matching", "PauseMatchingSchedulesRequest", request, true, options);
@@ -131,4 +166,16 @@ export class Schedules {
   deleteMatching(request: api.DeleteMatchingSchedulesRequest, options?: WalkOptions): Promise<MatchingTotal> {
     return walk(this.#calls, "schedules/delete-matching", "DeleteMatchingSchedulesRequest", request, true, options);
   }
+}
+
+function item(result: api.ScheduleBatchResult): ScheduleBatchItem {
+  if (result.status >= 300) return refusal(result);
+  return {
+    namespace: result.namespace ?? "",
+    id: result.id ?? "",
+    version: result.version ?? 0,
+    kept: result.kept ?? false,
+    inTime: result.status !== 202,
+    ...(result.nextAt === undefined ? {} : { nextAt: result.nextAt }),
+  };
 }

@@ -1,6 +1,7 @@
 import type { Calls, CallOptions } from "./calls.js";
 import { sleep } from "./calls.js";
-import { ConnectionFailed, ServiceError, TimerbusError } from "./errors.js";
+import { refusal, resultsOf, type Refused } from "./batch.js";
+import { TimerbusError } from "./errors.js";
 import { nothing, plus, stopped, walk, type MatchingTotal, type WalkOptions } from "./matching.js";
 import type * as api from "./types.js";
 import type { InstantInput } from "./time.js";
@@ -23,7 +24,7 @@ export type BatchItem =
       /** False if the timer's earlier delivery may have been sent before the write. */
       readonly inTime: boolean;
     }
-  | { readonly error: ServiceError };
+  | Refused;
 
 /** The limit of a page whose request has none. */
 const pageSize = 100;
@@ -129,11 +130,7 @@ export class Timers {
 
   async #batch(path: string, timers: readonly object[], repeat: boolean, options?: CallOptions): Promise<BatchItem[]> {
     const { data } = await this.#calls.send(path, { timers }, repeat, options);
-    const { results } = decode<api.BatchResults>("BatchResults", data);
-    if (results.length !== timers.length) {
-      throw new ConnectionFailed(`${path}: ${results.length} results for ${timers.length} items`, true);
-    }
-    return results.map(item);
+    return resultsOf(path, decode<api.BatchResults>("BatchResults", data).results, timers.length).map(item);
   }
 
   /** Deletes the timers on all pages of a filter. */
@@ -230,10 +227,7 @@ function dateOf(instant: InstantInput): Date {
 }
 
 function item(result: api.BatchResult): BatchItem {
-  if (result.status >= 300) {
-    const { error: code = "", message = "the item has no message", details = {} } = result.error ?? {};
-    return { error: new ServiceError(result.status, code, message, details as Record<string, unknown>) };
-  }
+  if (result.status >= 300) return refusal(result);
   return {
     namespace: result.namespace ?? "",
     id: result.id ?? "",

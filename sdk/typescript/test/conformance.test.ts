@@ -91,6 +91,8 @@ const calls: Record<string, [model: string, call: Call]> = {
   BackfillAll: ["BackfillScheduleRequest", (bus, r) => bus.schedules.backfill(r)],
   PreviewSchedule: ["PreviewScheduleRequest", (bus, r) => bus.schedules.preview(r)],
   GetScheduleHistory: ["ScheduleHistoryRequest", (bus, r) => bus.schedules.history(r)],
+  BatchCreateSchedules: ["BatchCreateSchedulesRequest", (bus, r) => bus.schedules.createMany((r as { schedules: never }).schedules)],
+  BatchDeleteSchedules: ["BatchDeleteSchedulesRequest", (bus, r) => bus.schedules.deleteMany((r as { schedules: never }).schedules)],
   CreateNamespace: ["CreateNamespaceRequest", (bus, r) => bus.namespaces.create(r)],
   GetNamespace: ["NamespaceSelection", (bus, r) => bus.namespaces.get(r)],
   UpdateNamespace: ["UpdateNamespaceRequest", (bus, r) => bus.namespaces.update(r)],
@@ -98,10 +100,15 @@ const calls: Record<string, [model: string, call: Call]> = {
   ListNamespaces: ["ListNamespacesRequest", (bus) => bus.namespaces.all()],
   ListShards: ["ListShardsRequest", (bus, r) => bus.namespaces.shards(r)],
   ListFlows: ["ListFlowsRequest", (bus, r) => bus.namespaces.flows(r)],
+  ListTargets: ["ListTargetsRequest", (bus, r) => bus.namespaces.targets(r)],
   CreateKey: ["CreateKeyRequest", (bus, r) => bus.keys.create(r)],
   RotateKey: ["RotateKeyRequest", (bus, r) => bus.keys.rotate(r)],
   RevokeKey: ["RevokeKeyRequest", async (bus, r) => ((await bus.keys.revoke(r)) as unknown) ?? {}],
   ListKeys: ["ListKeysRequest", (bus) => bus.keys.all()],
+  GetCaller: ["GetCallerRequest", (bus) => bus.keys.caller()],
+  AdvanceClock: ["AdvanceClockRequest", (bus, r) => bus.clock.advance(r)],
+  SetClock: ["SetClockRequest", (bus, r) => bus.clock.set(r)],
+  GetClock: ["GetClockRequest", (bus) => bus.clock.get()],
 };
 
 function described(error: TimerbusError): Record<string, unknown> {

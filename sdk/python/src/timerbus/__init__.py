@@ -1,7 +1,7 @@
 """Timerbus: durable timers. Timerbus and AsyncTimerbus are the clients; timerbus.webhook receives callbacks."""
 
 from ._async_client import AsyncTimerbus
-from ._base import BackfillTotal, BatchItem, MatchingTotal, WrittenSchedule, WrittenTimer
+from ._base import BackfillTotal, BatchItem, MatchingTotal, ScheduleBatchItem, WrittenSchedule, WrittenTimer
 from ._client import Timerbus
 from ._version import VERSION as __version__
 from .errors import ConnectionFailed, RequestTimeout, ServiceError, TimerbusError
@@ -20,6 +20,7 @@ __all__ = [
     "Reply",
     "RequestTimeout",
     "Schedule",
+    "ScheduleBatchItem",
     "ScheduleStatus",
     "ServiceError",
     "Status",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from ._base import (
     BatchItem,
     MatchingTotal,
     Progress,
+    ScheduleBatchItem,
     Settings,
     WrittenSchedule,
     WrittenTimer,
@@ -28,23 +29,28 @@ from ._base import (
     failure,
     items,
     later_start,
+    move_timeout,
     parsed,
+    schedule_items,
     seconds,
 )
 from ._wire import decode
 from .errors import ServiceError, TimerbusError
 from .types import (
     BackfillScheduleFields,
+    Caller,
     CountTimersRequest,
     CreateKeyFields,
     CreateNamespaceFields,
     CreateScheduleFields,
+    CreateScheduleRequest,
     CreateTimerFields,
     CreateTimerRequest,
     DeleteMatchingFields,
     DeleteMatchingSchedulesFields,
     DeleteNamespaceFields,
     DeleteScheduleFields,
+    DeleteScheduleRequest,
     DeleteTimerFields,
     DeleteTimerRequest,
     ErrorCode,
@@ -53,6 +59,7 @@ from .types import (
     Key,
     ListFlowsRequest,
     ListSchedulesRequest,
+    ListTargetsRequest,
     ListTimersRequest,
     MatchingPage,
     Namespace,
@@ -81,6 +88,8 @@ from .types import (
     SchedulePage,
     SchedulePreview,
     Shard,
+    TargetList,
+    TestClock,
     Timer,
     TimerCount,
     TimerForecast,
@@ -101,13 +110,13 @@ class _AsyncCalls:
         self.settings = settings
         self.http = http
 
-    async def send(self, path: str, request: Mapping[str, Any], repeat: bool) -> tuple[int, Any]:
-        """Return the status and the JSON of the answer."""
+    async def send(self, path: str, request: Mapping[str, Any], repeat: bool, timeout: float | None = None) -> tuple[int, Any]:
+        """Return the status and the JSON of the answer. timeout is that of a try, by default the client's."""
         data = content(request)
         attempt = 1
         while True:
             try:
-                return await self._try(path, data)
+                return await self._try(path, data, self.settings.timeout if timeout is None else timeout)
             except TimerbusError as error:
                 pause = self.settings.pause(attempt, repeat, error)
                 if pause is None:
@@ -115,13 +124,13 @@ class _AsyncCalls:
             await anyio.sleep(pause)
             attempt += 1
 
-    async def _try(self, path: str, data: bytes) -> tuple[int, Any]:
+    async def _try(self, path: str, data: bytes, timeout: float) -> tuple[int, Any]:
         try:
             response = await self.http.post(
                 self.settings.url(path),
                 content=data,
                 headers={**self.settings.headers, "Content-Type": "application/json"},
-                timeout=self.settings.timeout,
+                timeout=timeout,
             )
         except httpx.TransportError as error:
             raise failure(path, error) from error
@@ -261,7 +270,7 @@ class AsyncTimers:
 
         It is not repeated after a broken connection.
         """
-        encoded = deletions(timers, namespace)
+        encoded = deletions("DeleteTimerRequest", timers, namespace)
         _, data = await self._calls.send("timers/batch-delete", {"timers": encoded}, False)
         return items("timers/batch-delete", data, len(encoded))
 
@@ -472,6 +481,25 @@ class AsyncSchedules:
         request = {"id": id, **fields}
         return await self._calls.one(ScheduleHistory, "schedules/history", "ScheduleHistoryRequest", request)
 
+    async def create_many(self, schedules: Iterable[CreateScheduleRequest]) -> list[ScheduleBatchItem]:
+        """Create up to 1,000 schedules, and return a result for each, in order. It is repeated as create_many of timers is."""
+        requests = list(schedules)
+        repeat = all(one.get("on_conflict") != "fail" for one in requests)
+        encoded = [body("CreateScheduleRequest", one) for one in requests]
+        _, data = await self._calls.send("schedules/batch-create", {"schedules": encoded}, repeat)
+        return schedule_items("schedules/batch-create", data, len(encoded))
+
+    async def delete_many(
+        self, schedules: Iterable[str | DeleteScheduleRequest], *, namespace: str | None = None
+    ) -> list[ScheduleBatchItem]:
+        """Delete up to 1,000 schedules by id, and return a result for each, in order.
+
+        It is not repeated after a broken connection.
+        """
+        encoded = deletions("DeleteScheduleRequest", schedules, namespace)
+        _, data = await self._calls.send("schedules/batch-delete", {"schedules": encoded}, False)
+        return schedule_items("schedules/batch-delete", data, len(encoded))
+
     async def pause_matching(
         self, namespace: str, *, progress: Progress | None = None, **fields: Unpack[PauseMatchingSchedulesFields]
     ) -> MatchingTotal:
@@ -580,9 +608,13 @@ class AsyncNamespaces:
         """Return a page of a namespace's flows that are in use. Its next is the after of the next page."""
         return await self._calls.one(FlowList, "flows/list", "ListFlowsRequest", fields)
 
+    async def targets(self, **fields: Unpack[ListTargetsRequest]) -> TargetList:
+        """Return the hosts and user topics of a namespace that the dispatcher of the answering process knows."""
+        return await self._calls.one(TargetList, "targets/list", "ListTargetsRequest", fields)
+
 
 class AsyncKeys:
-    """API keys: credentials with grants. The caller needs admin on all namespaces."""
+    """API keys: credentials with grants. Except for caller, the caller needs admin on all namespaces."""
 
     def __init__(self, calls: _AsyncCalls) -> None:
         self._calls = calls
@@ -603,6 +635,45 @@ class AsyncKeys:
         """Return all API keys, ordered by name."""
         _, data = await self._calls.send("keys/list", {}, True)
         return [decode(Key, one) for one in data["keys"]]
+
+    async def caller(self) -> Caller:
+        """Return the name and the grants of the caller. Every caller whose credential is accepted may ask."""
+        _, data = await self._calls.send("caller/get", {}, True)
+        return decode(Caller, data)
+
+
+class AsyncClock:
+    """The test clock of ``timerbus dev --test-clock``. A service without one answers NOT_FOUND (404).
+
+    A move waits until no timer is due, moves the clock to the next due time, or to the target if that is earlier, and repeats this until
+    the clock has reached the target and no timer is due. If another call is moving the clock, the error has the code CLOCK_BUSY (409).
+    After timeout, by default 60 s, it has the code CLOCK_NOT_QUIET (504), and a further call continues. Each try of a move waits 10 s
+    longer than timeout for the answer.
+    """
+
+    def __init__(self, calls: _AsyncCalls) -> None:
+        self._calls = calls
+
+    async def advance(self, by: timedelta | str, *, timeout: timedelta | str | None = None) -> TestClock:
+        """Move the clock forward by a duration, such as "30d".
+
+        It is not repeated after a broken connection, because the clock would move twice.
+        """
+        return await self._move("clock/advance", "AdvanceClockRequest", {"by": by, "timeout": timeout})
+
+    async def set(self, time: datetime, *, timeout: timedelta | str | None = None) -> TestClock:
+        """Move the clock forward to a time. It does not move back. It is not repeated after a broken connection."""
+        return await self._move("clock/set", "SetClockRequest", {"time": time, "timeout": timeout})
+
+    async def get(self) -> TestClock:
+        """Return what the clock shows, and when the next timer is due."""
+        _, data = await self._calls.send("clock/get", {}, True)
+        return decode(TestClock, data)
+
+    async def _move(self, path: str, model: str, fields: Mapping[str, Any]) -> TestClock:
+        timeout = move_timeout(fields["timeout"], self._calls.settings.timeout)
+        _, data = await self._calls.send(path, body(model, fields), False, timeout)
+        return decode(TestClock, data)
 
 
 class AsyncTimerbus:
@@ -638,6 +709,7 @@ class AsyncTimerbus:
         self.schedules = AsyncSchedules(calls)
         self.namespaces = AsyncNamespaces(calls)
         self.keys = AsyncKeys(calls)
+        self.clock = AsyncClock(calls)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -651,4 +723,4 @@ class AsyncTimerbus:
         await self.aclose()
 
 
-__all__ = ["AsyncKeys", "AsyncNamespaces", "AsyncSchedules", "AsyncTimerbus", "AsyncTimers"]
+__all__ = ["AsyncClock", "AsyncKeys", "AsyncNamespaces", "AsyncSchedules", "AsyncTimerbus", "AsyncTimers"]

@@ -13,13 +13,26 @@ from urllib.parse import urlsplit
 import httpx
 
 from ._version import VERSION
-from ._wire import decode, encode
+from ._wire import decode, encode, parse_duration
 from .errors import ConnectionFailed, RequestTimeout, ServiceError, TimerbusError
-from .types import BatchResult, DeleteTimerRequest, MatchingPage, Schedule, Timer
+from .types import (
+    BatchResult,
+    DeleteScheduleRequest,
+    DeleteTimerRequest,
+    Error,
+    MatchingPage,
+    Schedule,
+    ScheduleBatchResult,
+    Timer,
+)
 
 FIRST_PAUSE: Final = 0.1
 PAGE_SIZE: Final = 100
 """The limit of a page whose request has none."""
+MOVE_TIMEOUT: Final = timedelta(seconds=60)
+"""The timeout of a move of the test clock whose request has none."""
+MOVE_ANSWER: Final = timedelta(seconds=10)
+"""How much longer a try waits for the answer of a move."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +64,23 @@ class BatchItem:
     """True if on_conflict was "keep" and the id existed, so that nothing was written."""
     in_time: bool = False
     """False if the timer's earlier delivery may have been sent before the write."""
+    error: ServiceError | None = None
+    """Why the item was refused. It is the error that a call with this item alone would have raised."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScheduleBatchItem:
+    """The result of one item of a batch of schedules."""
+
+    namespace: str | None = None
+    id: str | None = None
+    version: int | None = None
+    next_at: datetime | None = None
+    """The instant of the next occurrence. Absent after a deletion."""
+    kept: bool = False
+    """True if on_conflict was "keep" and the id existed, so that nothing was written."""
+    in_time: bool = False
+    """False if an occurrence by the earlier state may have been created at the moment of the write."""
     error: ServiceError | None = None
     """Why the item was refused. It is the error that a call with this item alone would have raised."""
 
@@ -204,20 +234,54 @@ def _error_of(response: httpx.Response) -> ServiceError:
     return ServiceError(response.status_code, "", text or "the answer has no message", {}, after)
 
 
+def move_timeout(timeout: timedelta | str | None, of_try: float) -> float:
+    """Return the seconds of a try of a move of the test clock: longer than the move may take."""
+    try:
+        limit = parse_duration(timeout) if isinstance(timeout, str) else timeout or MOVE_TIMEOUT
+    except ValueError:
+        limit = MOVE_TIMEOUT  # the service refuses it
+    return max(of_try, (limit + MOVE_ANSWER).total_seconds())
+
+
 def items(path: str, answer: Any, expected: int) -> list[BatchItem]:
     """Return the results of a batch."""
-    results = answer.get("results", [])
+    return [_item(decode(BatchResult, one)) for one in _results(path, answer, expected)]
+
+
+def schedule_items(path: str, answer: Any, expected: int) -> list[ScheduleBatchItem]:
+    """Return the results of a batch of schedules."""
+    return [_schedule_item(decode(ScheduleBatchResult, one)) for one in _results(path, answer, expected)]
+
+
+def _results(path: str, answer: Any, expected: int) -> list[Any]:
+    results: list[Any] = answer.get("results", [])
     if len(results) != expected:
         raise ConnectionFailed(f"{path}: {len(results)} results for {expected} items", may_be_applied=True)
-    return [_item(decode(BatchResult, one)) for one in results]
+    return results
+
+
+def _refusal(status: int, refused: Error | None) -> ServiceError:
+    if refused is None:
+        return ServiceError(status, "", "the item has no message", {})
+    return ServiceError(status, refused.error, refused.message, refused.details)
+
+
+def _schedule_item(result: ScheduleBatchResult) -> ScheduleBatchItem:
+    if result.status >= 300:
+        return ScheduleBatchItem(error=_refusal(result.status, result.error))
+    return ScheduleBatchItem(
+        namespace=result.namespace,
+        id=result.id,
+        version=result.version,
+        next_at=result.next_at,
+        kept=bool(result.kept),
+        in_time=result.status != 202,
+    )
 
 
 def _item(result: BatchResult) -> BatchItem:
     if result.status >= 300:
-        refused = result.error
-        if refused is None:
-            return BatchItem(error=ServiceError(result.status, "", "the item has no message", {}))
-        return BatchItem(error=ServiceError(result.status, refused.error, refused.message, refused.details))
+        return BatchItem(error=_refusal(result.status, result.error))
     return BatchItem(
         namespace=result.namespace,
         id=result.id,
@@ -228,11 +292,13 @@ def _item(result: BatchResult) -> BatchItem:
     )
 
 
-def deletions(timers: Iterable[str | DeleteTimerRequest], namespace: str | None) -> list[dict[str, Any]]:
+def deletions(
+    model: str, requests: Iterable[str | DeleteTimerRequest] | Iterable[str | DeleteScheduleRequest], namespace: str | None
+) -> list[dict[str, Any]]:
     """Return the items of a batch of deletions."""
     encoded = []
-    for timer in timers:
-        item = encode("DeleteTimerRequest", {"id": timer} if isinstance(timer, str) else timer)
+    for request in requests:
+        item = encode(model, {"id": request} if isinstance(request, str) else request)
         if namespace is not None:
             item.setdefault("namespace", namespace)
         encoded.append(item)

@@ -1,4 +1,4 @@
-"""Starts the real service for tests.
+"""Starts the real service for tests, with a test clock.
 
 The program is the one in the environment variable TIMERBUS_BINARY, or ``timerbus`` on PATH.
 """
@@ -13,7 +13,12 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
 from queue import Empty, Queue
+
+from ._client import Timerbus
+from .types import TestClock
 
 _ADDRESS = re.compile(r"^ *HTTP API *(http://\S+)")
 
@@ -26,26 +31,45 @@ def binary() -> str:
     return found
 
 
+@dataclass(frozen=True)
+class Service:
+    """A service for tests."""
+
+    url: str
+    """The address of the HTTP API."""
+
+    def advance(self, by: timedelta | str, *, timeout: timedelta | str | None = None) -> TestClock:
+        """Move the test clock forward by a duration, such as "30d". It returns when no timer is due.
+
+        It sends no credential; the method advance of the clock of a client does.
+        """
+        with Timerbus(self.url) as bus:
+            return bus.clock.advance(by, timeout=timeout)
+
+
 @contextmanager
-def service(*arguments: str, timeout: float = 30.0) -> Iterator[str]:
-    """Run ``timerbus dev`` on a free port with an empty data folder, and return its address.
+def service(*arguments: str, timeout: float = 30.0) -> Iterator[Service]:
+    """Run ``timerbus dev --test-clock`` on a free port with an empty data folder. arguments are further arguments.
+
+    The clock runs at normal speed between calls of advance. ``--test-clock=false`` starts a service on the machine's clock.
 
     ::
 
-        @pytest.fixture(scope="session")
-        def bus():
-            with timerbus.testing.service() as url, Timerbus(url) as bus:
-                yield bus
+        @pytest.fixture
+        def service():
+            with timerbus.testing.service() as service:
+                yield service
     """
     with tempfile.TemporaryDirectory(prefix="timerbus-test-") as folder:
-        command = [binary(), "dev", "--data", folder, "--listen", "127.0.0.1:0", "--nats-listen", "", "--log-format", "json", *arguments]
+        command = [binary(), "dev", "--data", folder, "--listen", "127.0.0.1:0", "--nats-listen", "", "--log-format", "json"]
+        command += ["--test-clock", *arguments]
         # Settings of the caller are no settings of this service.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TIMERBUS_")}
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         lines: Queue[str | None] = Queue()
         threading.Thread(target=_read, args=(process, lines), daemon=True).start()
         try:
-            yield _address(lines, timeout)
+            yield Service(_address(lines, timeout))
         finally:
             process.terminate()
             process.wait(timeout)

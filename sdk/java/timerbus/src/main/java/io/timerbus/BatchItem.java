@@ -1,6 +1,7 @@
 package io.timerbus;
 
 import io.timerbus.types.BatchResult;
+import io.timerbus.types.Error;
 import java.time.Instant;
 
 /**
@@ -22,10 +23,13 @@ public record BatchItem(
       boolean kept = Boolean.TRUE.equals(r.kept());
       return new BatchItem(r.namespace(), r.id(), r.generation(), r.dueAt(), kept, r.status() != 202, null);
     }
-    ServiceException error =
-        r.error() == null
-            ? new ServiceException((int) r.status(), "", "the item has no message", null, null)
-            : new ServiceException((int) r.status(), r.error().error().value(), r.error().message(), r.error().details(), null);
-    return new BatchItem(null, null, null, null, false, false, error);
+    return new BatchItem(null, null, null, null, false, false, refusal(r.status(), r.error()));
+  }
+
+  /** Returns the error that a call with this item alone would have thrown. */
+  static ServiceException refusal(long status, Error error) {
+    return error == null
+        ? new ServiceException((int) status, "", "the item has no message", null, null)
+        : new ServiceException((int) status, error.error().value(), error.message(), error.details(), null);
   }
 }

@@ -2,6 +2,7 @@ package io.timerbus;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import io.timerbus.types.MatchingPage;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -15,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -71,6 +73,12 @@ final class Calls {
 
   /** Sends a request. repeat means that applying the call twice has the same effect as applying it once. */
   Answer send(String path, JsonNode request, boolean repeat) {
+    return send(path, request, repeat, timeout);
+  }
+
+  /** Sends a request with a timeout of each try that is at least this long. */
+  Answer send(String path, JsonNode request, boolean repeat, Duration atLeast) {
+    Duration limit = atLeast.compareTo(timeout) > 0 ? atLeast : timeout;
     byte[] body;
     try {
       body = Wire.MAPPER.writeValueAsBytes(request);
@@ -79,7 +87,7 @@ final class Calls {
     }
     for (int attempt = 1; ; attempt++) {
       try {
-        return attempt(path, body);
+        return attempt(path, body, limit);
       } catch (TimerbusException e) {
         Duration pause = pause(attempt, repeat, e);
         if (pause == null) {
@@ -101,6 +109,17 @@ final class Calls {
   <T> Written<T> written(Function<JsonNode, T> from, String path, Fields request, boolean repeat) {
     Answer answer = send(path, request, repeat);
     return new Written<>(from.apply(answer.json()), answer.status() == 200);
+  }
+
+  /** Sends a batch, and returns the results of its items. */
+  <T> List<T> batch(String path, String name, List<? extends Fields> requests, boolean repeat, Function<JsonNode, T> item) {
+    ArrayNode items = Wire.MAPPER.createArrayNode();
+    requests.forEach(one -> items.add(Wire.encode(one)));
+    JsonNode results = send(path, Wire.MAPPER.createObjectNode().set(name, items), repeat).json().path("results");
+    if (results.size() != requests.size()) {
+      throw new ConnectionException(path + ": " + results.size() + " results for " + requests.size() + " items", true, null);
+    }
+    return Wire.list(results, item);
   }
 
   /** Sends a request for all pages of a filter. */
@@ -162,13 +181,13 @@ final class Calls {
     }
   }
 
-  private Answer attempt(String path, byte[] body) {
+  private Answer attempt(String path, byte[] body, Duration limit) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(base + path))
             .header("Content-Type", "application/json")
             .header("Accept", "application/json")
             .header("User-Agent", userAgent)
-            .timeout(timeout)
+            .timeout(limit)
             .POST(HttpRequest.BodyPublishers.ofByteArray(body));
     if (token != null) {
       request.header("Authorization", "Bearer " + token);
@@ -176,10 +195,10 @@ final class Calls {
     CompletableFuture<HttpResponse<byte[]>> future = http.sendAsync(request.build(), HttpResponse.BodyHandlers.ofByteArray());
     try {
       // The timeout of the request ends with the headers of the answer.
-      return answered(path, future.get(timeout.toMillis(), TimeUnit.MILLISECONDS));
+      return answered(path, future.get(limit.toMillis(), TimeUnit.MILLISECONDS));
     } catch (TimeoutException e) {
       future.cancel(true);
-      throw new RequestTimeoutException(path + ": no answer within " + timeout.toMillis() + " ms", true, e);
+      throw new RequestTimeoutException(path + ": no answer within " + limit.toMillis() + " ms", true, e);
     } catch (InterruptedException e) {
       future.cancel(true);
       Thread.currentThread().interrupt();

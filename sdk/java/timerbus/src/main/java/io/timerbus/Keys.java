@@ -3,7 +3,7 @@ package io.timerbus;
 import io.timerbus.types.*;
 import java.util.List;
 
-/** API keys: credentials with grants. The caller needs admin on all namespaces. */
+/** API keys: credentials with grants. Except for caller, the caller needs admin on all namespaces. */
 public final class Keys {
   private final Calls calls;
 
@@ -24,6 +24,11 @@ public final class Keys {
   /** Revokes an API key. It is not repeated after a broken connection. */
   public void revoke(String name) {
     calls.send("keys/revoke", RevokeKeyRequest.of(b -> b.name(name)), false);
+  }
+
+  /** Returns the name and the grants of the caller. Every caller whose credential is accepted may ask. */
+  public Caller caller() {
+    return Caller.from(calls.send("caller/get", Wire.MAPPER.createObjectNode(), true).json());
   }
 
   /** Returns all API keys, ordered by name. */

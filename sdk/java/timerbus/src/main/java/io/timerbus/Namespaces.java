@@ -102,4 +102,9 @@ public final class Namespaces {
   public FlowList flows(ListFlowsRequest request) {
     return calls.one(FlowList::from, "flows/list", request, true);
   }
+
+  /** Returns the hosts and user topics of a namespace that the dispatcher of the answering process knows. */
+  public TargetList targets(ListTargetsRequest request) {
+    return calls.one(TargetList::from, "targets/list", request, true);
+  }
 }

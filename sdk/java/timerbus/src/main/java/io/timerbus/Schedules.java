@@ -2,6 +2,7 @@ package io.timerbus;
 
 import io.timerbus.types.*;
 import java.time.Instant;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -111,6 +112,17 @@ public final class Schedules {
   /** Returns what a schedule has decided, newest first. */
   public ScheduleHistory history(ScheduleHistoryRequest request) {
     return calls.one(ScheduleHistory::from, "schedules/history", request, true);
+  }
+
+  /** Creates up to 1,000 schedules, and returns a result for each, in order. It is repeated as createMany of timers is. */
+  public List<ScheduleBatchItem> createMany(List<CreateScheduleRequest> schedules) {
+    boolean repeat = schedules.stream().noneMatch(s -> OnConflict.FAIL.equals(s.onConflict()));
+    return calls.batch("schedules/batch-create", "schedules", schedules, repeat, one -> ScheduleBatchItem.of(ScheduleBatchResult.from(one)));
+  }
+
+  /** Deletes up to 1,000 schedules, and returns a result for each, in order. It is not repeated after a broken connection. */
+  public List<ScheduleBatchItem> deleteMany(List<DeleteScheduleRequest> schedules) {
+    return calls.batch("schedules/batch-delete", "schedules", schedules, false, one -> ScheduleBatchItem.of(ScheduleBatchResult.from(one)));
   }
 
   /** Pauses the schedules on all pages of a filter. */

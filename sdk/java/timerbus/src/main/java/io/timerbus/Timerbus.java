@@ -15,6 +15,7 @@ public final class Timerbus {
   private final Schedules schedules;
   private final Namespaces namespaces;
   private final Keys keys;
+  private final Clock clock;
 
   private Timerbus(Builder options) {
     Calls calls = new Calls(options);
@@ -22,6 +23,7 @@ public final class Timerbus {
     schedules = new Schedules(calls);
     namespaces = new Namespaces(calls);
     keys = new Keys(calls);
+    clock = new Clock(calls);
   }
 
   /** Returns a client of the service at this URL with the default options. It does not connect. */
@@ -48,6 +50,10 @@ public final class Timerbus {
 
   public Keys keys() {
     return keys;
+  }
+
+  public Clock clock() {
+    return clock;
   }
 
   /** The options of a client. */

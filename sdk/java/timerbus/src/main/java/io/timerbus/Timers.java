@@ -1,8 +1,6 @@
 package io.timerbus;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.timerbus.types.*;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -132,25 +130,13 @@ public final class Timers {
    * repeated if that is safe for all items; single items that were refused with UNAVAILABLE or RATE_LIMITED are not repeated.
    */
   public List<BatchItem> createMany(List<CreateTimerRequest> timers) {
-    return batch("timers/batch-create", timers, timers.stream().noneMatch(t -> OnConflict.FAIL.equals(t.onConflict())));
+    boolean repeat = timers.stream().noneMatch(t -> OnConflict.FAIL.equals(t.onConflict()));
+    return calls.batch("timers/batch-create", "timers", timers, repeat, one -> BatchItem.of(BatchResult.from(one)));
   }
 
   /** Deletes up to 1,000 timers, and returns a result for each, in order. It is not repeated after a broken connection. */
   public List<BatchItem> deleteMany(List<DeleteTimerRequest> timers) {
-    return batch("timers/batch-delete", timers, false);
-  }
-
-  private List<BatchItem> batch(String path, List<? extends Fields> timers, boolean repeat) {
-    ArrayNode items = Wire.MAPPER.createArrayNode();
-    timers.forEach(t -> items.add(Wire.encode(t)));
-    ObjectNode request = Wire.MAPPER.createObjectNode();
-    request.set("timers", items);
-    JsonNode answer = calls.send(path, request, repeat).json();
-    List<BatchItem> results = BatchResults.from(answer).results().stream().map(BatchItem::of).toList();
-    if (results.size() != timers.size()) {
-      throw new ConnectionException(path + ": " + results.size() + " results for " + timers.size() + " items", true, null);
-    }
-    return results;
+    return calls.batch("timers/batch-delete", "timers", timers, false, one -> BatchItem.of(BatchResult.from(one)));
   }
 
   /** Deletes the timers on all pages of a filter. progress is called after each page. */

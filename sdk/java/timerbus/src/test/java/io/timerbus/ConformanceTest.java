@@ -35,8 +35,8 @@ class ConformanceTest {
     CALLS.put(name, (bus, json) -> call.apply(bus, Scripts.request(type, json)));
   }
 
-  private static <R> List<R> items(Class<R> type, JsonNode json) {
-    return StreamSupport.stream(json.get("timers").spliterator(), false).map(one -> Scripts.request(type, one)).toList();
+  private static <R> List<R> items(Class<R> type, JsonNode list) {
+    return StreamSupport.stream(list.spliterator(), false).map(one -> Scripts.request(type, one)).toList();
   }
 
   static {
@@ -53,8 +53,8 @@ class ConformanceTest {
     call("PauseTimer", PauseTimerRequest.class, (bus, r) -> bus.timers().pause(r));
     call("ResumeTimer", ResumeTimerRequest.class, (bus, r) -> bus.timers().resume(r));
     call("RetryTimer", RetryTimerRequest.class, (bus, r) -> bus.timers().retry(r));
-    CALLS.put("BatchCreateTimers", (bus, json) -> bus.timers().createMany(items(CreateTimerRequest.class, json)));
-    CALLS.put("BatchDeleteTimers", (bus, json) -> bus.timers().deleteMany(items(DeleteTimerRequest.class, json)));
+    CALLS.put("BatchCreateTimers", (bus, json) -> bus.timers().createMany(items(CreateTimerRequest.class, json.get("timers"))));
+    CALLS.put("BatchDeleteTimers", (bus, json) -> bus.timers().deleteMany(items(DeleteTimerRequest.class, json.get("timers"))));
     call("DeleteMatchingTimers", DeleteMatchingRequest.class, (bus, r) -> bus.timers().deleteMatchingPage(r));
     call("RescheduleMatchingTimers", RescheduleMatchingRequest.class, (bus, r) -> bus.timers().rescheduleMatchingPage(r));
     call("ResumeMatchingTimers", ResumeMatchingRequest.class, (bus, r) -> bus.timers().resumeMatchingPage(r));
@@ -80,6 +80,8 @@ class ConformanceTest {
     call("BackfillAll", BackfillScheduleRequest.class, (bus, r) -> bus.schedules().backfill(r, t -> {}));
     call("PreviewSchedule", PreviewScheduleRequest.class, (bus, r) -> bus.schedules().preview(r));
     call("GetScheduleHistory", ScheduleHistoryRequest.class, (bus, r) -> bus.schedules().history(r));
+    CALLS.put("BatchCreateSchedules", (bus, json) -> bus.schedules().createMany(items(CreateScheduleRequest.class, json.get("schedules"))));
+    CALLS.put("BatchDeleteSchedules", (bus, json) -> bus.schedules().deleteMany(items(DeleteScheduleRequest.class, json.get("schedules"))));
     call("CreateNamespace", CreateNamespaceRequest.class, (bus, r) -> bus.namespaces().create(r));
     CALLS.put("GetNamespace", (bus, json) -> bus.namespaces().get(json.get("name").asText()));
     call("UpdateNamespace", UpdateNamespaceRequest.class, (bus, r) -> bus.namespaces().update(r));
@@ -87,6 +89,7 @@ class ConformanceTest {
     CALLS.put("ListNamespaces", (bus, json) -> bus.namespaces().all());
     CALLS.put("ListShards", (bus, json) -> bus.namespaces().shards(json.get("namespace").asText()));
     call("ListFlows", ListFlowsRequest.class, (bus, r) -> bus.namespaces().flows(r));
+    call("ListTargets", ListTargetsRequest.class, (bus, r) -> bus.namespaces().targets(r));
     call("CreateKey", CreateKeyRequest.class, (bus, r) -> bus.keys().create(r));
     call("RotateKey", RotateKeyRequest.class, (bus, r) -> bus.keys().rotate(r));
     CALLS.put(
@@ -96,6 +99,10 @@ class ConformanceTest {
           return Map.of();
         });
     CALLS.put("ListKeys", (bus, json) -> bus.keys().all());
+    CALLS.put("GetCaller", (bus, json) -> bus.keys().caller());
+    call("AdvanceClock", AdvanceClockRequest.class, (bus, r) -> bus.clock().advance(r));
+    call("SetClock", SetClockRequest.class, (bus, r) -> bus.clock().set(r));
+    CALLS.put("GetClock", (bus, json) -> bus.clock().get());
   }
 
   static List<String> scripts() throws IOException {

@@ -1,10 +1,14 @@
 package io.timerbus.testing;
 
+import io.timerbus.Timerbus;
+import io.timerbus.Wire;
+import io.timerbus.types.TestClock;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -17,11 +21,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The real service, for tests. The program is the one in the environment variable TIMERBUS_BINARY, or {@code timerbus} on PATH.
+ * The real service, for tests, with a test clock. The program is the one in the environment variable TIMERBUS_BINARY, or {@code timerbus} on PATH.
  *
  * <pre>{@code
  * try (TestService service = TestService.start()) {
  *   Timerbus bus = Timerbus.of(service.url());
+ *   service.advance(Duration.ofDays(30));
  * }
  * }</pre>
  */
@@ -39,7 +44,10 @@ public final class TestService implements AutoCloseable {
     this.url = url;
   }
 
-  /** Runs {@code timerbus dev} on a free port with an empty data folder, and returns when it has its address. */
+  /**
+   * Runs {@code timerbus dev --test-clock} on a free port with an empty data folder, and returns when it has its address. The clock runs
+   * at normal speed between calls of advance; the argument {@code --test-clock=false} starts a service on the machine's clock.
+   */
   public static TestService start(String... arguments) {
     String binary = System.getenv().getOrDefault("TIMERBUS_BINARY", "timerbus");
     try {
@@ -47,7 +55,8 @@ public final class TestService implements AutoCloseable {
       List<String> command =
           new ArrayList<>(
               List.of(
-                  binary, "dev", "--data", folder.toString(), "--listen", "127.0.0.1:0", "--nats-listen", "", "--log-format", "json"));
+                  binary, "dev", "--data", folder.toString(), "--listen", "127.0.0.1:0", "--nats-listen", "", "--log-format", "json",
+                  "--test-clock"));
       command.addAll(List.of(arguments));
       ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
       // Settings of the caller are no settings of this service.
@@ -92,6 +101,19 @@ public final class TestService implements AutoCloseable {
   /** Returns the address of the service. */
   public String url() {
     return url;
+  }
+
+  /**
+   * Moves the test clock forward by a duration, and returns when no timer is due. It sends no credential; the method advance of the clock
+   * of a client does.
+   */
+  public TestClock advance(Duration by) {
+    return Timerbus.of(url).clock().advance(by);
+  }
+
+  /** Moves the test clock forward by a duration such as "30d". */
+  public TestClock advance(String by) {
+    return advance(Wire.parseDuration(by));
   }
 
   /** Stops the service, and removes its data. */
