@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -682,6 +683,25 @@ func TestAQuestionIsAnsweredWithYes(t *testing.T) {
 	}
 	if got := work.question(askBelow); !strings.HasPrefix(got, "delete more than 9,999 timers in") {
 		t.Errorf("asked %q", got)
+	}
+}
+
+// TestACountStops: a confirmation reads no more pages than it needs.
+func TestACountStops(t *testing.T) {
+	pages := 0
+	work := change{
+		program: &program{stdout: io.Discard, stderr: io.Discard}, filter: &filterFlags{lastError: "no"},
+		try: func(ctx context.Context, progress func(client.MatchingTotal)) (total client.MatchingTotal, _ error) {
+			for ctx.Err() == nil && pages < 10 {
+				pages++
+				total.Applied += 40
+				progress(total)
+			}
+			return total, ctx.Err()
+		},
+	}
+	if n, err := work.count(t.Context(), nil, 100, work.progress(false)); n != 100 || err != nil || pages != 3 {
+		t.Errorf("counted %d in %d pages: %v", n, pages, err)
 	}
 }
 

@@ -232,10 +232,18 @@ func (m *change) count(ctx context.Context, api *client.Client, most int, line *
 		return m.filter.count(ctx, api, most, line)
 	}
 	defer line.clear()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	total, err := m.try(ctx, func(so client.MatchingTotal) {
 		line.show(time.Now(), func() string { return counted(so.Applied, m.filter.noun()) + " counted" })
+		if so.Applied >= most {
+			stop()
+		}
 	})
-	return min(total.Applied, most), err
+	if total.Applied >= most {
+		return most, nil
+	}
+	return total.Applied, err
 }
 
 func (m *change) run(ctx context.Context, api *client.Client) error {

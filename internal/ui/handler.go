@@ -35,11 +35,12 @@ type Options struct {
 	CheckHost func(host string) error
 }
 
-const wantPath = "a path of letters, digits, -, _ and ., such as /ui/ or /timers/ui/, not below /api/, /metrics/, /healthz/ or /readyz/"
+const wantPath = "a path of letters, digits, -, _ and ., such as /ui/ or /timers/ui/, " +
+	"whose first and last parts are not api, metrics, healthz or readyz"
 
 var (
 	pathPattern = regexp.MustCompile(`^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+/$`)
-	reserved    = regexp.MustCompile(`^/(api|metrics|healthz|readyz)/`)
+	reserved    = regexp.MustCompile(`^/(api|metrics|healthz|readyz)/|/(api|metrics|healthz|readyz)/$`)
 )
 
 // CheckPath returns an error unless the UI can be served at a path.

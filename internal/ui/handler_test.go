@@ -230,6 +230,7 @@ func TestCheckPath(t *testing.T) {
 	for path, ok := range map[string]bool{
 		"/ui/": true, "/timers/ui/": true, "/a.b/c_d-e/": true,
 		"": false, "/": false, "ui": false, "/ui": false, "ui/": false, "//": false, "/../ui/": false, "/ui//": false, "/u i/": false, "/ui/?": false,
+		"/timers/api/": false, "/timers/healthz/": false, "/timers/api/ui/": true,
 		"/api/": false, "/api/ui/": false, "/metrics/": false, "/readyz/ui/": false, "/.hidden/": false, "/apis/ui/": true,
 	} {
 		if err := ui.CheckPath(path); (err == nil) != ok {

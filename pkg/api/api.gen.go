@@ -677,7 +677,8 @@ type DeleteTimerRequest struct {
 type Deliver string
 
 // DryRun Changes nothing: `applied` is how many timers would be changed. History also has the dead timers that have been scheduled again
-// since; a retry skips them.
+// since; a retry skips them. For a purge, `applied` is all that match, also dead timers whose event is not published yet, which a
+// purge skips.
 type DryRun = bool
 
 // Duration Example: 30s
@@ -1450,7 +1451,8 @@ type PurgeMatchingRequest struct {
 	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
 
 	// DryRun Changes nothing: `applied` is how many timers would be changed. History also has the dead timers that have been scheduled again
-	// since; a retry skips them.
+	// since; a retry skips them. For a purge, `applied` is all that match, also dead timers whose event is not published yet, which a
+	// purge skips.
 	DryRun DryRun `json:"dryRun,omitempty,omitzero"`
 
 	// DueBefore Selects `executeAt` before this instant.
@@ -1606,7 +1608,8 @@ type RetryMatchingRequest struct {
 	Cursor MatchingCursor `json:"cursor,omitempty,omitzero"`
 
 	// DryRun Changes nothing: `applied` is how many timers would be changed. History also has the dead timers that have been scheduled again
-	// since; a retry skips them.
+	// since; a retry skips them. For a purge, `applied` is all that match, also dead timers whose event is not published yet, which a
+	// purge skips.
 	DryRun DryRun `json:"dryRun,omitempty,omitzero"`
 
 	// DueBefore Selects `dueAt` (for dead timers `executeAt`) before this instant.

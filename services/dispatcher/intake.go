@@ -76,8 +76,8 @@ func (i *intake) hosts() (counts admission.HostCounts) {
 	return counts
 }
 
-func (i *intake) hostUses(namespace string, limit int) (uses []admission.HostUse) {
-	i.step(func(q *admission.Queue) { uses = q.HostUses(namespace, limit) })
+func (i *intake) hostUses(namespace string) (uses []admission.HostUse) {
+	i.step(func(q *admission.Queue) { uses = q.HostUses(namespace) })
 	return uses
 }
 

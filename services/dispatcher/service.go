@@ -3,6 +3,7 @@ package dispatcher
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -76,9 +77,12 @@ func New(config Config) (*Service, error) {
 	return s, nil
 }
 
-// Targets returns the hosts and user topics that a namespace uses in this process, at most limit.
+// Targets returns the hosts and user topics that a namespace uses in this process, at most limit, in the order of
+// admission.CompareHostUses.
 func (s *Service) Targets(namespace string, limit int) []api.Target {
-	uses := s.intake.hostUses(namespace, limit)
+	uses := s.intake.hostUses(namespace)
+	slices.SortFunc(uses, admission.CompareHostUses)
+	uses = uses[:min(len(uses), limit)]
 	targets := make([]api.Target, len(uses))
 	for i, u := range uses {
 		targets[i] = api.Target{Target: u.Name, Concurrency: u.Limit, Running: u.Calls, Waiting: u.Waiting, CircuitOpen: u.Open}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/api"
@@ -96,16 +98,27 @@ func (h *handler) forgetAll(ctx context.Context, ns *store.Namespace, found []ti
 	return out, failed
 }
 
+// readsInFlight is how many timers of a page a dry run reads concurrently.
+const readsInFlight = 16
+
 // tryRedrive returns which timers a redrive would schedule. History also has the dead timers that have been scheduled again since.
 func (h *handler) tryRedrive(ctx context.Context, m *decode.Matching, now timer.Millis, found []timer.Timer) ([]written, error) {
 	out := make([]written, len(found))
+	reads, ctx := errgroup.WithContext(ctx)
+	reads.SetLimit(readsInFlight)
 	for i := range found {
-		switch t, err := h.cfg.Store.Get(ctx, now, refOf(&m.Query.Namespace, found[i].ID)); {
-		case err == nil:
-			out[i].applied = t.Generation == found[i].Generation && t.Status == m.Query.Status
-		case !errors.Is(err, store.ErrNotFound):
-			return nil, err
-		}
+		reads.Go(func() error {
+			switch t, err := h.cfg.Store.Get(ctx, now, refOf(&m.Query.Namespace, found[i].ID)); {
+			case err == nil:
+				out[i].applied = t.Generation == found[i].Generation && t.Status == m.Query.Status
+			case !errors.Is(err, store.ErrNotFound):
+				return err
+			}
+			return nil
+		})
+	}
+	if err := reads.Wait(); err != nil {
+		return nil, err
 	}
 	return out, nil
 }

@@ -40,6 +40,9 @@ async function act(page, action, confirm, fill = async () => {}) {
   await dialog(page).waitFor({ state: "detached" });
 }
 
+// fact waits until a page shows a value.
+const fact = (page, name, value) => page.waitForFunction(([n, v]) =>
+  [...document.querySelectorAll(".facts div")].some((d) => d.querySelector("dt")?.textContent === n && d.querySelector("dd")?.textContent === v), [name, String(value)]);
 const notice = (page, text) => page.locator(".notice", { hasText: text }).waitFor();
 
 describe("without a credential", () => {
@@ -81,7 +84,8 @@ describe("without a credential", () => {
     await page.getByText("healthy").waitFor();
     const tile = (name) => page.locator(".tile", { hasText: name }).locator(".tile-value");
     await page.waitForFunction(() => /\d/.test([...document.querySelectorAll(".tile")].find((t) => t.textContent.startsWith("Fires"))?.querySelector(".tile-value").textContent ?? ""));
-    assert.match(await tile("Lateness p50").innerText(), /\d+ m?s/);
+    // The schedule heartbeat fires each second.
+    await page.waitForFunction(() => /\d m?s/.test([...document.querySelectorAll(".tile")].find((t) => t.textContent.startsWith("Lateness p50"))?.querySelector(".tile-value").textContent ?? ""));
     assert.match(await tile("Pending").innerText(), /^\d+$/);
     await page.waitForFunction(() => document.querySelectorAll(".chart rect").length > 20);
     await page.getByText("As a table").click();
@@ -89,6 +93,49 @@ describe("without a credential", () => {
     await button(page, "1 hour").click();
     await page.locator("p", { hasText: "due in the next 1 hour" }).waitFor();
     assert.ok(await page.getByRole("group", { name: "Timers that are due next" }).getByRole("link").count() > 4); // rows of schedules are left out
+  });
+
+  test("overview: figures are those of the last minute, and counts are not repeated with the gauges", async () => {
+    const context = await browser.newContext();
+    const own = await context.newPage();
+    own.setDefaultTimeout(30_000);
+    await own.clock.install();
+    // The metrics of an ingest beside which no dispatcher and no scheduler runs, and then of a dispatcher.
+    let metrics = "", scrapes = 0, counts = 0;
+    await own.route("**/metrics", (route) => { scrapes++; return route.fulfill({ contentType: "text/plain", body: metrics }); });
+    await own.route("**/timers/count", (route) => {
+      counts++;
+      const { status } = route.request().postDataJSON();
+      return route.fulfill({ json: { count: status === "retrying" ? 3 : 4, truncated: status === "retrying" } });
+    });
+    await own.goto(`${service.url}/ui/#/overview?ns=default`);
+    const value = (name) => own.locator(".tile", { hasText: name }).locator(".tile-value");
+    // scrape lets the time pass until the page has read the metrics once more.
+    const scrape = async (text) => {
+      metrics = text;
+      const read = own.waitForResponse("**/metrics");
+      await own.clock.runFor(3000);
+      await read;
+    };
+    await value("Pending").getByText("at least").waitFor();
+    assert.equal((await value("Pending").innerText()).replace(/\s+/g, " "), "at least 7");
+    await own.getByText("This process delivers no timers").waitFor();
+    const counted = counts;
+    for (let i = 0; i < 5; i++) await scrape("");
+    assert.ok(scrapes >= 6);
+    assert.equal(counts, counted, "counts were repeated");
+    const delivered = (fires) => ["0.1", "+Inf"].map((le) => `timerbus_dispatcher_lateness_seconds_bucket{le="${le}"} ${fires}\n`).join("") + `timerbus_dispatcher_fires_total ${fires}\n`;
+    metrics = delivered(1000);
+    await own.reload();
+    await own.getByText("This process delivers no timers").waitFor({ state: "detached" });
+    await scrape(delivered(1000));
+    await value("Fires").getByText("0/s").waitFor();
+    assert.equal(await value("Lateness p50").innerText(), "–", "of the time before the window");
+    await scrape(delivered(1030));
+    await value("Lateness p50").getByText("50 ms").waitFor();
+    await scrape(delivered(5)); // restarted
+    await value("Lateness p50").getByText("–").waitFor();
+    await context.close();
   });
 
   test("timers: the filters are in the URL, the next due is first, pages come from the server", async () => {
@@ -170,15 +217,208 @@ describe("without a credential", () => {
     await show(page, "timers/order-1842");
     await button(page, "Pause…").click();
     await api("timers/update", { id: "order-1842", executeIn: "4h" });
-    // The dialog keeps the generation that was shown when it was opened, unless the page has read the new one.
-    await page.route("**/timers/pause", async (route) => {
-      const body = { ...route.request().postDataJSON(), ifGeneration: "1" };
-      await route.continue({ postData: JSON.stringify(body) });
-    });
+    await fact(page, "Generation", (await api("timers/get", { id: "order-1842" })).generation); // the page behind the dialog is read again
     await button(dialog(page), "Pause").click();
     await dialog(page).getByText("409 GENERATION_CONFLICT").waitFor();
     await button(dialog(page), "Cancel").click();
-    await page.unroute("**/timers/pause");
+  });
+
+  test("a change while a dialog is open is not overwritten, but refused with 409", async () => {
+    await api("timers/create", { id: "contended", executeIn: "5h", callbackUrl: `${receiver.url}/200`, payload: "old" });
+    await show(page, "timers/contended", "ns=default", "contended");
+    for (const [action, confirm] of [["Update…", "Save"], ["Delete…", "Delete"]]) {
+      await button(page, action).click();
+      await api("timers/update", { id: "contended", payload: `new before ${action}` });
+      await fact(page, "Generation", (await api("timers/get", { id: "contended" })).generation);
+      if (action === "Update…") await dialog(page).getByLabel("Callback URL").fill(`${receiver.url}/201`);
+      await button(dialog(page), confirm).click();
+      await dialog(page).getByText("409 GENERATION_CONFLICT").waitFor();
+      await button(dialog(page), "Cancel").click();
+      const { payload, callbackUrl } = await api("timers/get", { id: "contended" });
+      assert.deepEqual([payload, callbackUrl], [`new before ${action}`, `${receiver.url}/200`]);
+    }
+    await api("timers/delete", { id: "contended" });
+
+    await api("namespaces/create", { name: "contended" });
+    await show(page, "namespaces/contended", "ns=default", "contended");
+    await button(page, "Edit…").click();
+    const { version } = await api("namespaces/update", { name: "contended", settings: { hostConcurrency: 7 } });
+    await fact(page, "Version", version);
+    await dialog(page).getByLabel("Dead retention").fill("7d");
+    await button(dialog(page), "Save").click();
+    await dialog(page).getByText(/^409 /).waitFor();
+    await button(dialog(page), "Cancel").click();
+    const { settings } = await api("namespaces/get", { name: "contended" });
+    assert.equal(settings.hostConcurrency, 7);
+
+    await api("schedules/create", { id: "contended", specs: [{ every: "1h" }] });
+    await show(page, "schedules/contended", "ns=default", "contended");
+    await button(page, "Delete…").click();
+    await api("schedules/update", { id: "contended", specs: [{ every: "2h" }] });
+    await fact(page, "Version", (await api("schedules/get", { id: "contended" })).version);
+    await button(dialog(page), "Delete").click();
+    await dialog(page).getByText(/^409 /).waitFor();
+    await button(dialog(page), "Cancel").click();
+    await api("schedules/delete", { id: "contended" });
+  });
+
+  test("numbers with many digits are shown as they are", async () => {
+    const retryPolicy = { backoffMultiplier: 1.618033988749895 };
+    await api("timers/create", { id: "golden", executeIn: "1h", retryPolicy });
+    await show(page, "timers/golden", "ns=default", "golden");
+    await page.getByText("× 1.618033988749895,").waitFor();
+    await api("timers/delete", { id: "golden" });
+    await api("namespaces/create", { name: "golden", settings: { retryPolicy } });
+    await show(page, "namespaces/golden", "ns=default", "golden");
+    await page.getByText("× 1.618033988749895,").waitFor();
+  });
+
+  test("actions on many timers end when their page is left", async () => {
+    await api("namespaces/create", { name: "left" });
+    await api("timers/batch-create", { timers: Array.from({ length: 800 }, (_, i) => ({ namespace: "left", id: `left-${i}`, executeIn: "1h" })) });
+    const own = await open(browser, `${service.url}/ui/`);
+    await show(own.page, "overview", "ns=left");
+    await show(own.page, "timers", "ns=left&status=scheduled");
+    // The second request waits until the page was left.
+    let requests = 0, release;
+    const left = new Promise((resolve) => { release = resolve; });
+    await own.page.route("**/timers/delete-matching", async (route) => {
+      if (++requests === 2) await left;
+      await route.continue();
+    });
+    await button(own.page, "Delete all…").click();
+    await button(dialog(own.page), "Delete all").click();
+    await dialog(own.page).getByText("Working: 250 timers deleted").waitFor();
+    await own.page.goBack();
+    await own.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+    release();
+    await notice(own.page, "Delete timers: stopped, 500 timers deleted.");
+    assert.equal(requests, 2);
+    assert.equal((await api("timers/count", { namespace: "left" })).count, 300);
+    own.check();
+    await own.close();
+  });
+
+  test("a backfill is stopped", async () => {
+    await api("schedules/create", { id: "filled", specs: [{ every: "1h" }] });
+    const own = await open(browser, `${service.url}/ui/`);
+    await show(own.page, "schedules/filled", "ns=default", "filled");
+    let requests = 0, release;
+    const clicked = new Promise((resolve) => { release = resolve; });
+    await own.page.route("**/schedules/backfill", async (route) => {
+      if (++requests === 2) await clicked;
+      await route.fulfill({ json: { created: 10, kept: 0, nextFrom: route.request().postDataJSON().from } });
+    });
+    await button(own.page, "Backfill…").click();
+    await dialog(own.page).getByLabel("From").fill("2026-01-01T00:00:00");
+    await dialog(own.page).getByLabel("Before").fill("2026-01-02T00:00:00");
+    await button(dialog(own.page), "Backfill").click();
+    await dialog(own.page).getByText("10 occurrences created").waitFor();
+    await button(dialog(own.page), "Stop").click();
+    release();
+    await notice(own.page, /20 occurrences created, 0 existed. Stopped at/);
+    assert.equal(requests, 2);
+    own.check();
+    await own.close();
+    await api("schedules/delete", { id: "filled" });
+  });
+
+  test("a dry run counts only what an action changes", async () => {
+    await api("namespaces/create", { name: "mixed" });
+    for (const id of ["a", "b", "c"]) await api("timers/create", { namespace: "mixed", id, executeIn: "1h" });
+    await api("timers/pause", { namespace: "mixed", id: "c" });
+    await show(page, "timers", "ns=mixed");
+    await button(page, "Pause all…").click();
+    await button(dialog(page), "Dry run").click();
+    await dialog(page).getByText("Dry run: 2 timers would be paused.").waitFor();
+    await button(dialog(page).locator(".dialog-foot"), "Close").click();
+    for (const id of ["d", "e"]) await api("timers/create", { namespace: "mixed", id, executeIn: "0s", callbackUrl: `${receiver.url}/410` });
+    await until("two timers are dead", async () => (await api("timers/count", { namespace: "mixed", status: "dead" })).count === 2);
+    await api("timers/retry", { namespace: "mixed", id: "d", executeIn: "1h" });
+    await show(page, "timers", "ns=mixed&status=dead");
+    await button(page, "Retry all…").click();
+    await button(dialog(page), "Dry run").click();
+    await dialog(page).getByText("Dry run: 1 timer would be started again, 1 would be skipped").waitFor();
+    await button(dialog(page).locator(".dialog-foot"), "Close").click();
+  });
+
+  // fakeDead answers lists of dead timers with timers that are made from the first one.
+  const fakeDead = (of, make) => of.route("**/timers/list", async (route) => {
+    const response = await route.fetch();
+    const body = await response.json();
+    await route.fulfill({ response, json: { timers: make(body.timers[0]) } });
+  });
+
+  test("a group of dead timers is what its actions select", async () => {
+    const own = await open(browser, `${service.url}/ui/`);
+    const filters = [];
+    await fakeDead(own.page, (t) => [
+      { ...t, uuid: "1", callbackUrl: undefined, topic: "a", lastError: "lost" }, { ...t, uuid: "2", callbackUrl: undefined, topic: "b", lastError: "lost" },
+      { ...t, uuid: "3", callbackUrl: "https://User@Exämple.test:443/x@y", lastError: "refused" },
+      { ...t, uuid: "4", callbackUrl: "https://silent.test/", lastError: undefined },
+    ]);
+    await own.page.route("**/timers/retry-matching", async (route) => {
+      filters.push(route.request().postDataJSON());
+      await route.fulfill({ json: { matched: 1, applied: 1, skipped: 0 } });
+    });
+    await show(own.page, "dead");
+    const group = (text) => own.page.locator(".group", { hasText: text });
+    await group("no URL").getByText("2", { exact: true }).waitFor();
+    assert.equal(await own.page.locator(".group").count(), 3);
+    for (const [text, described] of [["no URL", "have no URL"], ["exämple.test:443", "call exämple.test:443"]]) {
+      await button(group(text), "Retry…").click();
+      await dialog(own.page).getByText(described).waitFor();
+      await button(dialog(own.page), "Dry run").click();
+      await dialog(own.page).getByText("Dry run: 1 timer would").waitFor();
+      await button(dialog(own.page).locator(".dialog-foot"), "Close").click();
+    }
+    assert.deepEqual(filters.map((f) => [f.callbackHost, f.lastError, f.limit]), [["", "lost", 250], ["exämple.test:443", "refused", 250]]);
+    await button(group("silent.test"), "Show timers").waitFor();
+    assert.equal(await button(group("silent.test"), "Retry…").count() + await button(group("silent.test"), "Delete…").count(), 0);
+    own.check();
+    await own.close();
+  });
+
+  test("many groups of dead timers are not all shown", async () => {
+    const own = await open(browser, `${service.url}/ui/`);
+    await fakeDead(own.page, (t) => Array.from({ length: 150 }, (_, i) => ({ ...t, uuid: String(i), lastError: `reset at port ${i}` })));
+    await show(own.page, "dead");
+    await own.page.getByText("The 100 largest groups.").waitFor();
+    assert.equal(await own.page.locator(".group").count(), 100);
+    own.check();
+    await own.close();
+  });
+
+  test("dead letters are read again after a slow read, and when the tab is seen again", async () => {
+    const context = await browser.newContext();
+    const own = await context.newPage();
+    own.setDefaultTimeout(30_000);
+    await own.clock.install();
+    let requests = 0, release;
+    const held = new Promise((resolve) => { release = resolve; });
+    await own.route("**/timers/list", async (route) => {
+      if (++requests === 1) await held;
+      await route.continue();
+    });
+    const begun = own.waitForRequest("**/timers/list");
+    await own.goto(`${service.url}/ui/#/dead?ns=default`);
+    await begun;
+    await own.clock.runFor(15_000);
+    release();
+    await own.locator(".group").first().waitFor();
+    assert.equal(requests, 1, "a slow read was repeated before its end");
+    const hide = (hidden) => own.evaluate((value) => {
+      Object.defineProperty(document, "hidden", { configurable: true, get: () => value });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, hidden);
+    await hide(true);
+    await own.clock.runFor(3_000_000);
+    assert.equal(requests, 1, "a hidden page was read");
+    const again = own.waitForRequest("**/timers/list");
+    await hide(false);
+    await own.clock.runFor(1000);
+    await again;
+    await context.close();
   });
 
   test("dead letters: groups by host and reason, dry run, retry and delete of one group", async () => {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -106,9 +105,7 @@ func install(ctx context.Context, sources string) (string, error) {
 // licenses writes the licenses of the bundled packages, which must accompany copies.
 func licenses(modules, output string) error {
 	var text strings.Builder
-	packages := []string{"@preact/signals", "@preact/signals-core", "preact"}
-	slices.Sort(packages)
-	for _, name := range packages {
+	for _, name := range []string{"@preact/signals", "@preact/signals-core", "preact"} {
 		license, err := os.ReadFile(filepath.Join(modules, name, "LICENSE"))
 		if err != nil {
 			return err

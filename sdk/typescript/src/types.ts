@@ -760,7 +760,8 @@ export interface RetryMatchingRequest {
   lastError?: string | undefined;
   /**
    * Changes nothing: `applied` is how many timers would be changed. History also has the dead timers that have
-   * been scheduled again since; a retry skips them.
+   * been scheduled again since; a retry skips them. For a purge, `applied` is all that match, also dead timers
+   * whose event is not published yet, which a purge skips.
    */
   dryRun?: boolean | undefined;
   /** How many timers or schedules one request reads; by default 100. */
@@ -788,7 +789,8 @@ export interface PurgeMatchingRequest {
   lastError?: string | undefined;
   /**
    * Changes nothing: `applied` is how many timers would be changed. History also has the dead timers that have
-   * been scheduled again since; a retry skips them.
+   * been scheduled again since; a retry skips them. For a purge, `applied` is all that match, also dead timers
+   * whose event is not published yet, which a purge skips.
    */
   dryRun?: boolean | undefined;
   /** How many timers or schedules one request reads; by default 100. */

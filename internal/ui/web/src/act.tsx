@@ -1,6 +1,6 @@
 // Dialogs that change something: one request, or all timers that a filter selects.
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, callFull, type MatchingPage } from "./api";
 import { counted, number } from "./format";
 import { Button, Dialog, ErrorBox } from "./parts";
@@ -69,7 +69,21 @@ interface Progress { matched: number; applied: number; late: number; skipped: nu
 
 const pageSize = 250;
 
-// Bulk counts what a filter selects, and then changes it page by page, until the end or until it is cancelled.
+// dryRun returns the count of an action whose request has a dry run.
+export function dryRun(path: string, filter: Record<string, unknown>): BulkAction["count"] {
+  return async (abort, progress) => {
+    let n = 0, skipped = 0;
+    for (let cursor: string | undefined; ;) {
+      const { data } = await callFull<MatchingPage>(path, { ...filter, dryRun: true, limit: pageSize, cursor }, abort);
+      progress(n += data.applied);
+      skipped += data.skipped;
+      cursor = data.nextCursor;
+      if (!cursor) return { n, more: false, skipped };
+    }
+  };
+}
+
+// Bulk counts what a filter selects, and then changes it page by page, until the end, or until it is cancelled or closed.
 export function Bulk({ action, close, after }: { action: BulkAction; close: () => void; after: () => void }) {
   const [state, setState] = useState<"ask" | "counting" | "counted" | "running" | "ended" | "cancelled" | "failed">("ask");
   const [count, setCount] = useState<Counted>();
@@ -80,7 +94,14 @@ export function Bulk({ action, close, after }: { action: BulkAction; close: () =
   const cursor = useRef<string | undefined>(undefined);
   const cancelled = useRef(false);
 
-  const dryRun = async () => {
+  const gone = useRef(false);
+  useEffect(() => () => {
+    gone.current = true;
+    cancelled.current = true;
+    abort.current.abort();
+  }, []);
+
+  const tryOut = async () => {
     setState("counting");
     setError(undefined);
     abort.current = new AbortController();
@@ -110,22 +131,19 @@ export function Bulk({ action, close, after }: { action: BulkAction; close: () =
         setProgress(total);
       } while (cursor.current && !cancelled.current);
       setState(cursor.current ? "cancelled" : "ended");
+      if (gone.current) notify(`${action.title}: ${cursor.current ? "stopped, " : ""}${summary(total)}.`, cursor.current ? "warn" : "ok");
     } catch (cause) {
       setError(asError(cause));
       setState("failed");
+      if (gone.current) notify(`${action.title}: failed, ${summary(total)}: ${asError(cause).message}`, "warn");
     }
     after();
   };
-  const end = () => {
-    abort.current.abort();
-    cancelled.current = true;
-    close();
-  };
   const total = count?.n ?? 0;
-  const summary = `${counted(progress.applied, "timer")} ${action.done}` +
-    (progress.skipped ? `, ${number(progress.skipped)} skipped` : "") + (progress.late ? `, ${number(progress.late)} of them late` : "");
+  const summary = (p: Progress) => `${counted(p.applied, "timer")} ${action.done}` +
+    (p.skipped ? `, ${number(p.skipped)} skipped` : "") + (p.late ? `, ${number(p.late)} of them late` : "");
   return (
-    <Dialog title={action.title} close={end}>
+    <Dialog title={action.title} close={close}>
       <p>{action.describe}</p>
       {state === "counting" && <p role="status">Counting… {seen > 0 && number(seen)}</p>}
       {state === "counted" && count && (
@@ -135,7 +153,7 @@ export function Bulk({ action, close, after }: { action: BulkAction; close: () =
         <div class="progress-wrap">
           <progress max={Math.max(1, total, progress.matched)} value={progress.matched} aria-label="Progress" />
           <p role="status">
-            {state === "running" ? "Working: " : state === "ended" ? "Finished: " : state === "cancelled" ? "Cancelled: " : "Stopped: "}{summary}
+            {state === "running" ? "Working: " : state === "ended" ? "Finished: " : state === "cancelled" ? "Cancelled: " : "Stopped: "}{summary(progress)}
             {state === "cancelled" && ". The others were not changed."}
           </p>
         </div>
@@ -144,8 +162,8 @@ export function Bulk({ action, close, after }: { action: BulkAction; close: () =
       <div class="dialog-foot">
         {state === "running"
           ? <Button kind="danger" onClick={() => { cancelled.current = true; }}>Cancel</Button>
-          : <Button onClick={end}>Close</Button>}
-        {(state === "ask" || state === "counted") && <Button onClick={() => { void dryRun(); }}>Dry run</Button>}
+          : <Button onClick={close}>Close</Button>}
+        {(state === "ask" || state === "counted") && <Button onClick={() => { void tryOut(); }}>Dry run</Button>}
         {(state === "ask" || state === "counted") && (
           <Button kind={action.danger ? "danger" : "primary"} onClick={() => { void run(); }}>
             {action.verb} {count ? (count.more ? "all" : number(count.n)) : "all"}

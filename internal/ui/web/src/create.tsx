@@ -31,9 +31,9 @@ function payloadOf(text: string): { value?: unknown; error?: string } {
   }
 }
 
-// compact leaves out absent fields.
+// compact leaves out absent fields. An empty text is a payload.
 function compact(body: Body): Body {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined && value !== ""));
+  return Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== undefined && (value !== "" || name === "payload")));
 }
 
 function Equivalents({ curl, cli }: { curl: string; cli: string }) {

@@ -1,29 +1,32 @@
-import { useEffect, useState } from "preact/hooks";
-import { ApiError, call, callFull, may, type MatchingPage, type Timer, type TimerPage } from "./api";
-import { Bulk, type BulkAction } from "./act";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, call, may, type Timer, type TimerPage } from "./api";
+import { Bulk, dryRun, type BulkAction } from "./act";
 import { counted, hostOf, inputTime, instant, number, time } from "./format";
 import { Lazy, TimerTable } from "./timers";
 import { Button, Card, Empty, ErrorBox, Page, Badge } from "./parts";
-import { change, go, live, namespace, route, link } from "./state";
+import { usePoll } from "./poll";
+import { change, go, namespace, route, link } from "./state";
 
 // The timers that are read at first, and by each "Read more".
 const portion = 5000;
 const pageSize = 500;
 const shownOf = 20;
+const shownGroups = 100;
 
-interface Group { host: string; hasURL: boolean; error: string; status: number | undefined; timers: Timer[]; count: number; oldest: string; newest: string }
+// Group is what callbackHost and lastError select: the timers without a URL have the host "", also if their topics differ.
+interface Group { host: string; error: string; status: number | undefined; timers: Timer[]; count: number; oldest: string; newest: string }
 
 interface Read { groups: Map<string, Group>; read: number; cursor: string | undefined }
 
 // add puts timers into their groups. Only the first ones of a group are kept.
 function add(to: Read, timers: Timer[]): void {
   for (const t of timers) {
-    const host = t.callbackUrl ? hostOf(t.callbackUrl) : t.topic ? `topic ${t.topic}` : "event";
+    const host = t.callbackUrl ? hostOf(t.callbackUrl) : "";
     const error = t.lastError ?? "";
-    const key = `${t.callbackUrl ? "u" : "e"}\0${t.callbackUrl ? host : ""}\0${error}`;
+    const key = `${host}\0${error}`;
     let g = to.groups.get(key);
     if (!g) {
-      g = { host, hasURL: Boolean(t.callbackUrl), error, status: t.lastStatusCode, timers: [], count: 0, oldest: t.executeAt, newest: t.executeAt };
+      g = { host, error, status: t.lastStatusCode, timers: [], count: 0, oldest: t.executeAt, newest: t.executeAt };
       to.groups.set(key, g);
     }
     g.count++;
@@ -32,6 +35,23 @@ function add(to: Read, timers: Timer[]): void {
     if (t.executeAt > g.newest) g.newest = t.executeAt;
   }
   to.read += timers.length;
+}
+
+const label = (of: Group) => of.host || "no URL";
+
+// readOn reads another portion; seen gets what was read so far.
+async function readOn(from: Read | undefined, filter: object, abort: AbortSignal, seen: (so: Read) => void): Promise<Read> {
+  const next: Read = from
+    ? { ...from, groups: new Map([...from.groups].map(([k, g]) => [k, { ...g, timers: [...g.timers] }])) }
+    : { groups: new Map(), read: 0, cursor: undefined };
+  const until = next.read + portion;
+  do {
+    const page = await call<TimerPage>("timers/list", { ...filter, limit: pageSize, cursor: next.cursor }, abort);
+    add(next, page.timers);
+    next.cursor = page.nextCursor;
+    if (!abort.aborted) seen({ ...next });
+  } while (next.cursor && next.read < until);
+  return next;
 }
 
 // Members shows the first timers of a group, as they are now: they may have been retried since.
@@ -44,7 +64,7 @@ function Members({ of: g }: { of: Group }) {
     void Promise.all(g.timers.map(get)).then((all) => { if (!abort.signal.aborted) setPresent(all); });
     return () => { abort.abort(); };
   }, [g.timers]);
-  return <TimerTable timers={present} caption={`Dead timers of ${g.host}`} />;
+  return <TimerTable timers={present} caption={`Dead timers of ${label(g)}`} />;
 }
 
 export function Dead() {
@@ -53,64 +73,49 @@ export function Dead() {
   const ns = namespace.value;
   const filter = { namespace: ns, status: "dead", correlationId: correlationId || undefined, dueFrom: dueFrom || undefined, dueBefore: dueBefore || undefined };
   const key = JSON.stringify(filter);
-  const [state, setState] = useState<Read>();
-  const [error, setError] = useState<ApiError>();
-  const [reading, setReading] = useState(true);
+  // partial is what the first read has read so far, more what "Read more" has read. Both belong to one filter.
+  const [partial, setPartial] = useState<{ key: string; read: Read }>();
+  const [more, setMore] = useState<{ key: string; read: Read; busy: boolean; error?: ApiError }>();
+  const own = more?.key === key ? more : undefined;
   const [open, setOpen] = useState<string>();
   const [bulk, setBulk] = useState<BulkAction | null>(null);
-  const [turn, setTurn] = useState(0);
-
-  const read = async (from: Read | undefined, abort: AbortSignal, quiet = false) => {
-    const next: Read = from ? { groups: new Map([...from.groups].map(([k, g]) => [k, { ...g, timers: [...g.timers] }])), read: from.read, cursor: from.cursor } : { groups: new Map(), read: 0, cursor: undefined };
-    const until = next.read + portion;
-    setReading(true);
+  const first = usePoll<Read>(own ? "" : key, 10_000, (abort) => readOn(undefined, filter, abort, (read) => { setPartial({ key, read }); }), true);
+  const state = own?.read ?? first.data ?? (partial?.key === key ? partial.read : undefined);
+  const reading = own?.busy ?? first.loading;
+  const error = own ? own.error : first.error;
+  const abort = useRef(new AbortController());
+  useEffect(() => () => { abort.current.abort(); }, [key]);
+  const readMore = async (from: Read) => {
+    abort.current = new AbortController();
+    const { signal } = abort.current;
+    let read = from;
+    setMore({ key, read, busy: true });
     try {
-      do {
-        const page = await call<TimerPage>("timers/list", { ...filter, limit: pageSize, cursor: next.cursor }, abort);
-        add(next, page.timers);
-        next.cursor = page.nextCursor;
-        if (!quiet) setState({ ...next });
-      } while (next.cursor && next.read < until);
-      setState({ ...next });
-      setError(undefined);
+      read = await readOn(from, filter, signal, (so) => {
+        read = so;
+        setMore({ key, read, busy: true });
+      });
+      if (!signal.aborted) setMore({ key, read, busy: false });
     } catch (cause) {
-      if (abort.aborted) return;
-      setError(cause instanceof ApiError ? cause : new ApiError(0, "UNEXPECTED", String(cause)));
+      if (!signal.aborted) setMore({ key, read, busy: false, error: cause instanceof ApiError ? cause : new ApiError(0, "UNEXPECTED", String(cause)) });
     }
-    setReading(false);
   };
-  useEffect(() => {
-    const abort = new AbortController();
-    void read(undefined, abort.signal, turn > 0);
-    return () => { abort.abort(); };
-  }, [key, turn]);
-  useEffect(() => {
-    if (live.value !== "on" || bulk || (state?.read ?? 0) >= portion) return undefined;
-    const timeout = setTimeout(() => { if (!document.hidden) setTurn((n) => n + 1); }, 10_000);
-    return () => { clearTimeout(timeout); };
-  }, [turn, live.value, bulk, state?.read]);
+  const again = () => {
+    abort.current.abort();
+    setMore(undefined);
+    first.again();
+  };
 
   const act = (kind: "retry" | "purge", group?: Group) => {
-    const own = group
-      ? { ...filter, callbackHost: group.hasURL ? group.host : "", lastError: group.error || undefined }
-      : { ...filter };
+    const selected = group ? { ...filter, callbackHost: group.host, lastError: group.error } : filter;
     const path = `timers/${kind}-matching`;
     setBulk({
       title: kind === "retry" ? "Retry dead timers" : "Delete dead timers", verb: kind === "retry" ? "Retry" : "Delete",
-      done: kind === "retry" ? "started again" : "removed from history", path, filter: own, danger: kind === "purge",
+      done: kind === "retry" ? "started again" : "removed from history", path, filter: selected, danger: kind === "purge",
       describe: group
-        ? <>All dead timers of <strong>{ns}</strong> that call <strong>{group.host}</strong> and failed with <q>{group.error}</q>.</>
+        ? <>All dead timers of <strong>{ns}</strong> that {group.host ? <>call <strong>{group.host}</strong></> : "have no URL"} and failed with <q>{group.error}</q>.</>
         : <>All dead timers of <strong>{ns}</strong> that this page’s filter selects, also those that were not read yet.</>,
-      count: async (abort, progress) => {
-        let n = 0, skipped = 0;
-        for (let cursor: string | undefined; ;) {
-          const { data } = await callFull<MatchingPage>(path, { ...own, dryRun: true, limit: 1000, cursor }, abort);
-          progress(n += data.applied);
-          skipped += data.skipped;
-          cursor = data.nextCursor;
-          if (!cursor) return { n, more: false, skipped };
-        }
-      },
+      count: dryRun(path, selected),
     });
   };
   const writable = may("write", ns);
@@ -130,7 +135,7 @@ export function Dead() {
         <Lazy label="Planned before" type="datetime-local" value={inputTime(dueBefore)} set={(value) => { change({ dueBefore: instant(value) }); }} />
         {filtered && <Button kind="ghost" onClick={() => { go(["dead"]); }}>Clear</Button>}
       </form>
-      {error && <ErrorBox error={error} again={() => { setTurn((n) => n + 1); }} />}
+      {error && <ErrorBox error={error} again={again} />}
       {!state && reading && <div class="skeleton" role="status"><span class="sr">Loading</span></div>}
       {state && groups.length === 0 && !reading && (
         <Card><Empty title={filtered ? "No dead timer matches." : "No timer is dead."}>
@@ -142,18 +147,18 @@ export function Dead() {
           <p class="muted" role="status">{counted(state.read, "dead timer")} in {counted(groups.length, "group")}, by host and reason{state.cursor && ", and more"}.
             A timer that was retried stays here as the history of its earlier run, until it is deleted or the dead retention ends.</p>
           <div class="groups">
-            {groups.map(([k, g]) => (
-              <section class="card group" key={k} aria-label={`${g.host}: ${g.error}`}>
+            {groups.slice(0, shownGroups).map(([k, g]) => (
+              <section class="card group" key={k} aria-label={`${label(g)}: ${g.error}`}>
                 <div class="group-head">
                   <span class="group-count">{number(g.count)}</span>
                   <div class="group-text">
-                    <div><strong>{g.host}</strong> {g.status ? <Badge kind="dead">HTTP {g.status}</Badge> : null}</div>
+                    <div><strong>{label(g)}</strong> {g.status ? <Badge kind="dead">HTTP {g.status}</Badge> : null}</div>
                     <div class="reason">{g.error || "no reason"}</div>
                     <div class="muted">planned {time(g.oldest)}{g.newest !== g.oldest && ` to ${time(g.newest)}`}</div>
                   </div>
                   <div class="actions">
-                    {writable && <Button kind="small" onClick={() => { act("retry", g); }}>Retry…</Button>}
-                    {writable && <Button kind="small danger-ghost" onClick={() => { act("purge", g); }}>Delete…</Button>}
+                    {writable && g.error && <Button kind="small" onClick={() => { act("retry", g); }}>Retry…</Button>}
+                    {writable && g.error && <Button kind="small danger-ghost" onClick={() => { act("purge", g); }}>Delete…</Button>}
                     <Button kind="small ghost" aria-expanded={open === k} onClick={() => { setOpen(open === k ? undefined : k); }}>{open === k ? "Hide" : "Show"} timers</Button>
                   </div>
                 </div>
@@ -162,10 +167,11 @@ export function Dead() {
               </section>
             ))}
           </div>
-          {state.cursor && <p><Button disabled={reading} onClick={() => { void read(state, new AbortController().signal); }}>{reading ? "Reading…" : "Read more"}</Button></p>}
+          {groups.length > shownGroups && <p class="muted">The {shownGroups} largest groups.</p>}
+          {state.cursor && <p><Button disabled={reading} onClick={() => { void readMore(state); }}>{reading ? "Reading…" : "Read more"}</Button></p>}
         </>
       )}
-      {bulk && <Bulk action={bulk} close={() => { setBulk(null); }} after={() => { setTurn((n) => n + 1); }} />}
+      {bulk && <Bulk action={bulk} close={() => { setBulk(null); }} after={again} />}
     </Page>
   );
 }

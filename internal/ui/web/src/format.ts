@@ -95,13 +95,10 @@ export function instant(value: string): string | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-export function hostOf(url: string | undefined): string {
-  if (!url) return "";
-  try {
-    return new URL(url).host;
-  } catch {
-    return url;
-  }
+// hostOf returns the host of a URL as the filter callbackHost compares it: as it is written, with its port, in lower case.
+export function hostOf(url: string): string {
+  const [, authority] = /^[^/?#]*\/\/([^/?#]*)/.exec(url) ?? [];
+  return authority === undefined ? url : authority.slice(authority.lastIndexOf("@") + 1).toLowerCase();
 }
 
 // shell quotes a word for a POSIX shell.

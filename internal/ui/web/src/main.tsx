@@ -190,7 +190,7 @@ function Shell() {
           </ul>
           <div class="nav-foot">
             <div>{caller.value?.name === "anyone" ? "no credential required" : caller.value?.name}</div>
-            {token.value && <Button kind="small" onClick={() => { setToken(""); caller.value = null; void identify().catch(() => undefined); }}>Sign out</Button>}
+            {token.value && <Button kind="small" onClick={() => { setToken(""); caller.value = null; namespaces.value = []; signIn.value = ""; }}>Sign out</Button>}
             <Button kind="small" onClick={() => { setHelp(true); }}>Keyboard</Button>
             <div class="version">{settings.version} · <a href="licenses.txt">licences</a></div>
           </div>

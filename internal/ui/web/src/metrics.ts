@@ -46,11 +46,12 @@ export class Metrics {
     return out;
   }
 
-  // quantile returns a quantile of a histogram, of what was observed after since; undefined without observations.
-  quantile(q: number, name: string, since?: Metrics, labels: Record<string, string> = {}): number | undefined {
-    const before = since?.by(`${name}_bucket`, "le", labels);
+  // quantile returns a quantile of a histogram, of what was observed after since; undefined without since or observations.
+  quantile(q: number, name: string, since: Metrics | undefined, labels: Record<string, string> = {}): number | undefined {
+    if (!since) return undefined;
+    const before = since.by(`${name}_bucket`, "le", labels);
     const buckets = [...this.by(`${name}_bucket`, "le", labels)]
-      .map(([le, n]) => [le === "+Inf" ? Infinity : Number(le), n - (before?.get(le) ?? 0)] as const)
+      .map(([le, n]) => [le === "+Inf" ? Infinity : Number(le), n - (before.get(le) ?? 0)] as const)
       .sort((a, b) => a[0] - b[0]);
     const total = buckets.at(-1)?.[1] ?? 0;
     if (total <= 0) return undefined;
@@ -65,5 +66,25 @@ export class Metrics {
       below = n;
     }
     return lower;
+  }
+}
+
+// rateWindow is the time over which rates and quantiles are computed, in ms.
+const rateWindow = 60_000;
+
+// Window keeps the last scrapes of a process.
+export class Window {
+  private scrapes: Metrics[] = [];
+
+  // counter is the metric that shows a restart of the process: it becomes smaller.
+  constructor(private readonly counter: string) {}
+
+  // add returns the scrape with which the window of m begins; undefined if there is none, or only one that is too old.
+  add(m: Metrics): Metrics | undefined {
+    const count = m.sum(this.counter) ?? 0;
+    this.scrapes = this.scrapes.filter((s) => m.at - s.at <= 2 * rateWindow && (s.sum(this.counter) ?? 0) <= count);
+    this.scrapes.push(m);
+    while (this.scrapes.length > 2 && m.at - this.scrapes[1]!.at > rateWindow) this.scrapes.shift();
+    return this.scrapes.length > 1 ? this.scrapes[0] : undefined;
   }
 }

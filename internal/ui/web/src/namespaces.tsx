@@ -4,8 +4,8 @@ import { Bulk, Confirm, type BulkAction } from "./act";
 import { counted, number, span } from "./format";
 import { Badge, Button, Card, Empty, Facts, Loaded, Page, SelectField, Table, TextField, Time } from "./parts";
 import { usePoll } from "./poll";
-import { link, loadNamespaces } from "./state";
-import { countAll } from "./timers";
+import { link, loadNamespaces, moreNamespaces } from "./state";
+import { countEach } from "./timers";
 
 export function Namespaces() {
   const list = usePoll<Namespace[]>("namespaces", 15_000, () => loadNamespaces());
@@ -16,6 +16,8 @@ export function Namespaces() {
         <Loaded of={list}>{(all) => all.length === 0
           ? <Empty title="You may read no namespace." command="timerbus key list">Ask an administrator for a grant such as read@default.</Empty>
           : (
+            <>
+            {moreNamespaces.value && <p class="callout">The first {number(all.length)} namespaces. <code>timerbus namespace list</code> prints all.</p>}
             <Table caption="Namespaces" head={["Namespace", "Shards", "History", "Dead", "Host concurrency", "Max. pending", "Signed", "Updated"]} stack>
               {all.map((n) => (
                 <tr key={n.name}>
@@ -30,6 +32,7 @@ export function Namespaces() {
                 </tr>
               ))}
             </Table>
+            </>
           )}</Loaded>
       </Card>
       {creating && <Create close={() => { setCreating(false); }} after={list.again} />}
@@ -58,11 +61,7 @@ export function NamespacePage({ name }: { name: string }) {
       title: `${kind === "pause" ? "Pause" : "Resume"} ${name}`, verb: kind === "pause" ? "Pause" : "Resume", done: kind === "pause" ? "paused" : "resumed",
       path: `timers/${kind}-matching`, filter: { namespace: name },
       describe: kind === "pause" ? "All scheduled and retrying timers of the namespace. Timers that are created later are not paused." : "All paused timers of the namespace.",
-      count: async (abort, progress) => {
-        if (kind === "resume") return countAll({ namespace: name, status: "paused" }, abort, progress);
-        const [a, b] = await Promise.all(["scheduled", "retrying"].map((status) => countAll({ namespace: name, status }, abort, () => undefined)));
-        return { n: (a?.n ?? 0) + (b?.n ?? 0), more: Boolean(a?.more || b?.more) };
-      },
+      count: (abort, progress) => countEach({ namespace: name }, kind === "resume" ? ["paused"] : ["scheduled", "retrying"], abort, progress),
     });
   };
   const actions = ns.data && (
@@ -81,7 +80,7 @@ export function NamespacePage({ name }: { name: string }) {
             <Card title="Settings" aside={n.deletingSince && <Badge kind="dead">being deleted</Badge>}>
               <Facts of={[
                 ["Shards", n.numShards], ["Callback timeout", span(s.callbackTimeout)],
-                ["Retry", `${counted(p.maxAttempts, "attempt")}, from ${span(p.initialInterval)}, × ${p.backoffMultiplier}, to ${span(p.maxInterval)}`],
+                ["Retry", `${counted(p.maxAttempts, "attempt")}, from ${span(p.initialInterval)}, × ${JSON.stringify(p.backoffMultiplier)}, to ${span(p.maxInterval)}`],
                 ["History", span(s.historyRetention)], ["Dead timers", span(s.deadRetention)], ["Payloads of done timers", s.keepPayload ? span(s.keepPayload) : "not kept"],
                 ["Final statuses", s.finalStatuses?.join(", ")], ["Event topics", s.eventTopics?.join(", ")],
                 ["On done", s.onDone && <code>{s.onDone}</code>], ["On dead", s.onDead && <code>{s.onDead}</code>],
@@ -121,7 +120,9 @@ export function NamespacePage({ name }: { name: string }) {
   );
 }
 
-function Edit({ of: n, close, after }: { of: Namespace; close: () => void; after: () => void }) {
+// Edit keeps the namespace as it was when the dialog was opened: its version is the guard of the request.
+function Edit({ of, close, after }: { of: Namespace; close: () => void; after: () => void }) {
+  const [n] = useState(of);
   const s = n.settings;
   const before = {
     callbackTimeout: span(s.callbackTimeout), historyRetention: span(s.historyRetention), deadRetention: span(s.deadRetention),

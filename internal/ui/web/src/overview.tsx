@@ -1,60 +1,70 @@
 import { useRef, useState } from "preact/hooks";
 import { call, health, metricsText, type Forecast, type Health, type Timer, type TimerPage, mayEverywhere } from "./api";
 import { clockTime, counted, duration, hostOf, number, time } from "./format";
-import { Metrics } from "./metrics";
+import { Metrics, Window } from "./metrics";
 import { Badge, Bars, Card, Empty, Loaded, Page, StatusBadge, Table, Tile, Time, short } from "./parts";
-import { usePoll } from "./poll";
+import { usePoll, type Polled } from "./poll";
 import { link, namespace, serverNow } from "./state";
 
 const shownPoints = 60;
-// rateWindow is the time over which rates and quantiles are computed, in ms.
-const rateWindow = 60_000;
-
 interface Figures {
   lateness50?: number; lateness99?: number; fires?: number; pending?: number; overdue?: number; dead?: number; held?: number; oldest?: number;
-  whole: boolean; // the figures are those of the whole cluster
+  least?: boolean; // the numbers of timers are lower bounds
+  whole: boolean; // the numbers of timers are those of the whole cluster
   local: boolean; // this process delivers timers
 }
 
-// useFigures reads /metrics, or the counts of the namespace if the caller may not.
+// useFigures reads /metrics. If the caller may not, or the process has no gauges of the cluster, the numbers of timers are counts of the
+// namespace, which are read less often.
 function useFigures() {
-  const history = useRef<Metrics[]>([]);
+  const recent = useRef(new Window("dispatcher_fires_total"));
   const series = useRef<{ fires: number[]; lateness: number[] }>({ fires: [], lateness: [] });
   const everywhere = mayEverywhere("read");
-  const poll = usePoll<Figures>(`figures/${everywhere ? "" : namespace.value}`, everywhere ? 3000 : 30_000, async () => {
-    if (!everywhere) return counts();
+  const gauges = usePoll<Figures>(everywhere ? "metrics" : "", 3000, async () => {
     const m = new Metrics(await metricsText());
-    const old = history.current;
-    old.push(m);
-    while (old.length > 2 && m.at - old[1]!.at > rateWindow) old.shift();
-    const since = old.length > 1 ? old[0] : undefined;
+    const since = recent.current.add(m);
     const fired = m.sum("dispatcher_fires_total");
     const pending = m.sum("timers_pending");
     const seconds = since ? (m.at - since.at) / 1000 : 0;
     const fires = since && fired !== undefined ? Math.max(0, fired - (since.sum("dispatcher_fires_total") ?? 0)) / seconds : undefined;
-    const q = (p: number) => m.quantile(p, "dispatcher_lateness_seconds", since) ?? m.quantile(p, "dispatcher_lateness_seconds");
+    const q = (p: number) => m.quantile(p, "dispatcher_lateness_seconds", since);
     const figures: Figures = {
       lateness50: q(0.5), lateness99: q(0.99), fires, pending, overdue: m.sum("timers_overdue"), dead: m.sum("timers_dead"),
       held: pending === undefined ? undefined : (m.sum("timers_paused") ?? 0) + (m.sum("timers_parked") ?? 0),
-      oldest: m.sum("timers_oldest_overdue_seconds"), whole: true, local: fired !== undefined,
+      oldest: m.sum("timers_oldest_overdue_seconds"), whole: pending !== undefined, local: fired !== undefined,
     };
     if (fires !== undefined) series.current.fires = [...series.current.fires, fires].slice(-shownPoints);
     if (figures.lateness99 !== undefined) series.current.lateness = [...series.current.lateness, figures.lateness99].slice(-shownPoints);
-    return pending === undefined ? { ...figures, ...await counts() } : figures;
-  }, !everywhere);
-  return { poll, series: series.current };
+    return figures;
+  });
+  const counting = !everywhere || gauges.data?.whole === false;
+  const numbers = usePoll<Counts>(counting ? `counts/${namespace.value}` : "", 30_000, counts, true);
+  const poll: Polled<Figures> = everywhere ? gauges : { ...numbers, data: numbers.data && { ...numbers.data, whole: false, local: false } };
+  const data = poll.data && { ...poll.data, ...numbers.data };
+  const again = () => { gauges.again(); numbers.again(); };
+  return { poll: { ...poll, data, error: poll.error ?? numbers.error, again }, series: series.current, everywhere };
 }
 
-// counts are the figures of the namespace.
-async function counts(): Promise<Figures> {
-  const count = async (filter: object) => (await call<{ count: number }>("timers/count", { namespace: namespace.value, ...filter })).count;
-  const [pending, overdue, dead, paused, parked] = await Promise.all([
-    count({ status: "scheduled" }), count({ status: "scheduled", dueBefore: new Date(serverNow()).toISOString() }), count({ status: "dead" }),
-    count({ status: "paused" }), count({ status: "parked" }),
+type Counts = Required<Pick<Figures, "pending" | "overdue" | "dead" | "held" | "least">>;
+
+// counts are the numbers of timers of the namespace.
+async function counts(abort: AbortSignal): Promise<Counts> {
+  let least = false;
+  const count = async (...filters: object[]) => {
+    const all = await Promise.all(filters.map((filter) =>
+      call<{ count: number; truncated: boolean }>("timers/count", { namespace: namespace.value, ...filter }, abort)));
+    least ||= all.some((one) => one.truncated);
+    return all.reduce((sum, one) => sum + one.count, 0);
+  };
+  const dueBefore = new Date(serverNow()).toISOString();
+  const [pending, overdue, dead, held] = await Promise.all([
+    count({ status: "scheduled" }, { status: "retrying" }), count({ status: "scheduled", dueBefore }, { status: "retrying", dueBefore }),
+    count({ status: "dead" }), count({ status: "paused" }, { status: "parked" }),
   ]);
-  return { pending, overdue, dead, held: (paused ?? 0) + (parked ?? 0), whole: false, local: false };
+  return { pending, overdue, dead, held, least };
 }
 
+const figure = (of: Figures, n: number | undefined) => n === undefined ? "–" : <>{of.least && <small>at least </small>}{short(n)}</>;
 const seconds = (s: number | undefined) => s === undefined ? "–" : duration(s * 1000);
 
 function HealthLine({ of }: { of: Health }) {
@@ -164,7 +174,7 @@ function FailedCard() {
 
 export function Overview() {
   const ready = usePoll<Health>("health", 5000, () => health());
-  const { poll, series } = useFigures();
+  const { poll, series, everywhere } = useFigures();
   const f = poll.data;
   const scope = f && !f.whole ? `namespace ${namespace.value}` : "cluster";
   return (
@@ -176,13 +186,13 @@ export function Overview() {
             <Tile label="Lateness p50" value={seconds(v.lateness50)} hint="start of the attempt" kind={v.lateness50 !== undefined && v.lateness50 > 5 ? "warn" : ""} />
             <Tile label="Lateness p99" value={seconds(v.lateness99)} hint="last minute" kind={v.lateness99 !== undefined && v.lateness99 > 10 ? "warn" : ""} spark={series.lateness} />
             <Tile label="Fires" value={v.fires === undefined ? "–" : `${short(v.fires)}/s`} hint="last minute" spark={series.fires} />
-            <Tile label="Pending" value={v.pending === undefined ? "–" : short(v.pending)} hint={(v.pending ?? 0) < 1000 ? "scheduled, retrying" : number(v.pending ?? 0)} href={link(["timers"])} />
-            <Tile label="Backlog" value={v.overdue === undefined ? "–" : short(v.overdue)} hint={v.oldest ? `oldest ${seconds(v.oldest)}` : "overdue timers"} kind={(v.oldest ?? 0) > 10 ? "warn" : ""} />
-            <Tile label="Dead" value={v.dead === undefined ? "–" : short(v.dead)} hint="can be retried" kind={v.dead ? "bad" : ""} href={link(["dead"])} />
-            <Tile label="Paused, parked" value={v.held === undefined ? "–" : short(v.held)} hint={scope} href={link(["timers"], { status: "paused" })} />
+            <Tile label="Pending" value={figure(v, v.pending)} hint={(v.pending ?? 0) < 1000 ? "scheduled, retrying" : number(v.pending ?? 0)} href={link(["timers"])} />
+            <Tile label="Backlog" value={figure(v, v.overdue)} hint={v.oldest ? `oldest ${seconds(v.oldest)}` : "overdue timers"} kind={(v.oldest ?? 0) > 10 ? "warn" : ""} />
+            <Tile label="Dead" value={figure(v, v.dead)} hint={v.whole ? "can be retried" : "in the history"} kind={v.dead ? "bad" : ""} href={link(["dead"])} />
+            <Tile label="Paused, parked" value={figure(v, v.held)} hint={scope} href={link(["timers"], { status: "paused" })} />
           </div>
           {!v.local && (
-            <p class="callout">{v.whole
+            <p class="callout">{everywhere
               ? <>This process delivers no timers, so it has no lateness and fires. Dispatchers export them at <code>/metrics</code>; the Grafana dashboard shows all processes.</>
               : <>Lateness and fires need the right to read all namespaces.</>}</p>
           )}

@@ -16,8 +16,8 @@ export interface Polled<T> {
 // costlyShare is how long a costly request is not repeated, as a multiple of its duration.
 const costlyShare = 100;
 
-// usePoll calls load at once, whenever key changes, and every interval ms afterwards. The data of another key is not kept. A costly
-// request, for which the server counts, is repeated less often the longer it takes.
+// usePoll calls load at once, whenever key changes, and every interval ms afterwards; never while key is empty. The data of another
+// key is not kept. A costly request, for which the server counts, is repeated less often the longer it takes.
 export function usePoll<T>(key: string, interval: number, load: (abort: AbortSignal) => Promise<T>, costly = false): Polled<T> {
   const [state, setState] = useState<{ key: string; data?: T; error?: ApiError }>({ key: "" });
   const [turn, setTurn] = useState(0);
@@ -26,11 +26,12 @@ export function usePoll<T>(key: string, interval: number, load: (abort: AbortSig
   const running = live.value === "on";
   // A layout effect, because others begin after the page is painted.
   useLayoutEffect(() => {
+    if (key === "") return undefined;
     const abort = new AbortController();
-    let timeout = 0, failures = 0, busy = false;
-    const next = (ms: number) => {
+    let timeout = 0, failures = 0, busy = false, due = 0;
+    const wait = () => {
       clearTimeout(timeout);
-      if (running && interval > 0) timeout = window.setTimeout(() => { void read(); }, ms);
+      if (running) timeout = window.setTimeout(() => { void read(); }, Math.max(0, due - performance.now()));
     };
     const read = async () => {
       if (busy || abort.signal.aborted) return;
@@ -52,9 +53,14 @@ export function usePoll<T>(key: string, interval: number, load: (abort: AbortSig
         busy = false;
       }
       const least = costly ? Math.max(interval, costlyShare * (performance.now() - begun)) : interval;
-      next(failures ? Math.max(interval, Math.min(longest, interval * 2 ** failures)) : least);
+      due = performance.now() + (failures ? Math.max(interval, Math.min(longest, interval * 2 ** failures)) : least);
+      wait();
     };
-    const seen = () => { if (!document.hidden && running) void read(); };
+    const seen = () => {
+      if (document.hidden || !running || busy) return;
+      if (!costly) due = 0;
+      wait();
+    };
     document.addEventListener("visibilitychange", seen);
     void read();
     return () => {
@@ -65,7 +71,7 @@ export function usePoll<T>(key: string, interval: number, load: (abort: AbortSig
   }, [key, interval, turn, running]);
   const current = state.key === key ? state : { key };
   return {
-    data: current.data, error: current.error, loading: current.data === undefined && current.error === undefined,
+    data: current.data, error: current.error, loading: key !== "" && current.data === undefined && current.error === undefined,
     again: () => { setTurn((n) => n + 1); },
   };
 }

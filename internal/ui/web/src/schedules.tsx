@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, call, may, settings, type Decision, type Occurrence, type Schedule, type Spec } from "./api";
 import { Confirm } from "./act";
 import { counted, instant, span, time } from "./format";
@@ -157,7 +157,9 @@ function Definition({ of: s }: { of: Schedule }) {
   );
 }
 
-function Act({ of: s, action, close, after }: { of: Schedule; action: string; close: () => void; after: () => void }) {
+// Act keeps the schedule as it was when the dialog was opened: its version is the guard of the deletion.
+function Act({ of, action, close, after }: { of: Schedule; action: string; close: () => void; after: () => void }) {
+  const [s] = useState(of);
   const [note, setNote] = useState("");
   const [pending, setPending] = useState("keep");
   const selection = { namespace: s.namespace, id: s.id };
@@ -181,13 +183,15 @@ function Act({ of: s, action, close, after }: { of: Schedule; action: string; cl
   }
 }
 
-// Backfill creates the occurrences of a past time range, request by request.
+// Backfill creates the occurrences of a past time range, request by request, until the end or until it is stopped.
 function Backfill({ of: s, close, after }: { of: Schedule; close: () => void; after: () => void }) {
   const [from, setFrom] = useState("");
   const [to, setTo] = useState("");
   const [error, setError] = useState<ApiError>();
   const [status, setStatus] = useState("");
   const [busy, setBusy] = useState(false);
+  const stopped = useRef(false);
+  useEffect(() => () => { stopped.current = true; }, []);
   const send = async () => {
     const end = instant(to);
     let begin = instant(from);
@@ -197,6 +201,7 @@ function Backfill({ of: s, close, after }: { of: Schedule; close: () => void; af
     }
     setBusy(true);
     setError(undefined);
+    stopped.current = false;
     let created = 0, kept = 0;
     try {
       do {
@@ -205,13 +210,15 @@ function Backfill({ of: s, close, after }: { of: Schedule; close: () => void; af
         kept += page.kept;
         begin = page.nextFrom;
         setStatus(`${counted(created, "occurrence")} created, ${kept} existed${begin ? `, continuing at ${time(begin)}` : ""}.`);
-      } while (begin);
-      notify(`${s.id}: ${counted(created, "occurrence")} created, ${kept} existed.`);
-      close();
+      } while (begin && !stopped.current);
+      const text = `${s.id}: ${counted(created, "occurrence")} created, ${kept} existed`;
+      if (begin) notify(`${text}. Stopped at ${time(begin)}.`, "warn");
+      else notify(`${text}.`);
+      if (!stopped.current) close();
     } catch (cause) {
       setError(cause instanceof ApiError ? cause : new ApiError(0, "UNEXPECTED", String(cause)));
-      setBusy(false);
     }
+    setBusy(false);
     after();
   };
   return (
@@ -223,7 +230,7 @@ function Backfill({ of: s, close, after }: { of: Schedule; close: () => void; af
         {status && <p role="status" class="callout">{status}</p>}
         {error && <ErrorBox error={error} />}
         <div class="dialog-foot">
-          <Button onClick={close}>Close</Button>
+          {busy ? <Button kind="danger" onClick={() => { stopped.current = true; }}>Stop</Button> : <Button onClick={close}>Close</Button>}
           <button type="submit" class="button primary" disabled={busy}>{busy ? "Working…" : "Backfill"}</button>
         </div>
       </form>

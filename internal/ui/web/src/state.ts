@@ -41,17 +41,21 @@ export const namespace = computed(() => route.value.query.get("ns") || localStor
 effect(() => { localStorage.setItem(namespaceKey, namespace.value); });
 
 export const namespaces = signal<Namespace[]>([]);
+// moreNamespaces is whether the caller may read more namespaces than were read.
+export const moreNamespaces = signal(false);
 
 // loadNamespaces reads the namespaces that the caller may read, 1,000 at most.
 export async function loadNamespaces(): Promise<Namespace[]> {
   let all: Namespace[] = [];
-  for (let cursor: string | undefined; ;) {
+  let cursor: string | undefined;
+  for (;;) {
     const page = await call<{ namespaces: Namespace[]; nextCursor?: string }>("namespaces/list", { limit: 200, cursor });
     all = all.concat(page.namespaces);
     cursor = page.nextCursor;
     if (!cursor || all.length >= 1000) break;
   }
   namespaces.value = all;
+  moreNamespaces.value = cursor !== undefined;
   return all;
 }
 

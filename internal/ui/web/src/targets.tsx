@@ -1,7 +1,7 @@
 import { useRef } from "preact/hooks";
 import { call, mayEverywhere, metricsText, type Flow, type Target } from "./api";
 import { duration, number, span } from "./format";
-import { Metrics } from "./metrics";
+import { Metrics, Window } from "./metrics";
 import { Badge, Card, Empty, Loaded, Page, Table, Tile } from "./parts";
 import { usePoll } from "./poll";
 import { link, namespace, route } from "./state";
@@ -11,15 +11,12 @@ interface Callbacks {
 }
 
 function CallbackTiles() {
-  const before = useRef<Metrics[]>([]);
+  const recent = useRef(new Window("dispatcher_callback_seconds_count"));
   const ns = namespace.value;
   const poll = usePoll<Callbacks>(`callbacks/${ns}`, 3000, async () => {
     const m = new Metrics(await metricsText());
-    const old = before.current;
-    old.push(m);
-    while (old.length > 2 && m.at - old[1]!.at > 60_000) old.shift();
-    const since = old.length > 1 ? old[0] : undefined;
-    const q = (p: number) => m.quantile(p, "dispatcher_callback_seconds", since, { namespace: ns }) ?? m.quantile(p, "dispatcher_callback_seconds", undefined, { namespace: ns });
+    const since = recent.current.add(m);
+    const q = (p: number) => m.quantile(p, "dispatcher_callback_seconds", since, { namespace: ns });
     return {
       called: m.sum("dispatcher_hosts", { state: "called" }), queued: m.sum("dispatcher_hosts", { state: "queued" }),
       open: m.sum("dispatcher_hosts", { state: "open" }), inFlight: m.sum("dispatcher_in_flight"), p50: q(0.5), p99: q(0.99),
@@ -37,8 +34,8 @@ function CallbackTiles() {
             <Tile label="Hosts with a queue" value={number(c.queued ?? 0)} hint="timers wait for a permit" kind={c.queued ? "warn" : ""} />
             <Tile label="Open circuits" value={number(c.open ?? 0)} hint="hosts that do not answer" kind={c.open ? "bad" : ""} />
             <Tile label="In flight" value={number(c.inFlight ?? 0)} hint="deliveries of this process" />
-            <Tile label="Callback p50" value={ms(c.p50)} hint={ns} />
-            <Tile label="Callback p99" value={ms(c.p99)} hint="last minute" />
+            <Tile label="Callback p50" value={ms(c.p50)} hint={`${ns}, last minute`} />
+            <Tile label="Callback p99" value={ms(c.p99)} hint={`${ns}, last minute`} />
           </div>
           {c.results.length > 0 && (
             <Card title={`Answers of ${ns} since the start of this process`} wide>

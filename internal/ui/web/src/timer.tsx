@@ -67,7 +67,7 @@ function State({ of: t }: { of: Timer }) {
         ["Local time", t.executeAtLocal && `${t.executeAtLocal.replace("T", " ")} ${t.timeZone}`],
         ["Last attempt", t.executedAt && <Time at={t.executedAt} />],
         ["Attempts", `${t.attempts} of ${policy.maxAttempts}`],
-        ["Retry", `from ${span(policy.initialInterval)}, × ${policy.backoffMultiplier}, to ${span(policy.maxInterval)}` +
+        ["Retry", `from ${span(policy.initialInterval)}, × ${JSON.stringify(policy.backoffMultiplier)}, to ${span(policy.maxInterval)}` +
           (policy.maxAttemptsDuration && policy.maxAttemptsDuration !== "0s" ? `, for ${span(policy.maxAttemptsDuration)}` : "")],
         ["Window", t.window], ["Expires", t.expiresAt && <Time at={t.expiresAt} />], ["Flow key", t.flowKey && <code>{t.flowKey}</code>],
         ["On done", t.onDone && <code>{t.onDone}</code>], ["On dead", t.onDead && <code>{t.onDead}</code>],
@@ -143,7 +143,9 @@ function Timeline({ attempts, of: t }: { attempts: Attempt[]; of: Timer }) {
   );
 }
 
-function Act({ of: t, action, close, after }: { of: Timer; action: Action; close: () => void; after: () => void }) {
+// Act keeps the timer as it was when the dialog was opened: its generation is the guard of the request.
+function Act({ of, action, close, after }: { of: Timer; action: Action; close: () => void; after: () => void }) {
+  const [t] = useState(of);
   const [note, setNote] = useState("");
   const [overdue, setOverdue] = useState("deliver");
   const [in_, setIn] = useState("");

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { call, may, type Timer, type TimerPage } from "./api";
-import { Bulk, type BulkAction } from "./act";
+import { Bulk, dryRun, type BulkAction } from "./act";
 import { instant, inputTime, number } from "./format";
 import { target } from "./overview";
 import { Button, Card, Empty, Loaded, Page, SelectField, StatusBadge, Table, TextField, Time } from "./parts";
@@ -15,7 +15,7 @@ const statuses: [string, string][] = [
 
 // countAll counts what a filter selects: by the count of the API, or by a walk if the count does not have the criterion.
 export async function countAll(
-  filter: { namespace: string; status?: string; correlationId?: string; dueFrom?: string; dueBefore?: string },
+  filter: { namespace: string; status?: string | undefined; correlationId?: string | undefined; dueFrom?: string | undefined; dueBefore?: string | undefined },
   abort: AbortSignal, progress: (n: number) => void,
 ): Promise<{ n: number; more: boolean }> {
   if (!filter.correlationId) {
@@ -30,6 +30,20 @@ export async function countAll(
     cursor = page.nextCursor;
     if (!cursor) return { n, more: false };
   }
+}
+
+// countEach adds the counts of several statuses.
+export async function countEach(
+  filter: Parameters<typeof countAll>[0], statuses: (string | undefined)[], abort: AbortSignal, progress: (n: number) => void,
+): Promise<{ n: number; more: boolean }> {
+  let n = 0, more = false;
+  for (const status of statuses) {
+    const before = n;
+    const found = await countAll({ ...filter, status }, abort, (seen) => { progress(before + seen); });
+    n += found.n;
+    more ||= found.more;
+  }
+  return { n, more };
 }
 
 export function TimerTable({ timers, caption }: { timers: Timer[]; caption: string }) {
@@ -63,7 +77,7 @@ export function Timers() {
   const key = JSON.stringify([filter, ordered, cursor]);
   const list = usePoll<TimerPage>(key, cursor ? 10_000 : 3000, (abort) =>
     call("timers/list", { ...filter, order: ordered ? "due" : "key", limit: pageSize, cursor: cursor || undefined }, abort));
-  const count = usePoll<{ count: number; truncated: boolean }>(correlationId ? "" : JSON.stringify(filter), correlationId ? 0 : 30_000, (abort) => {
+  const count = usePoll<{ count: number; truncated: boolean }>(correlationId ? "" : JSON.stringify(filter), 30_000, (abort) => {
     const { correlationId: _, ...rest } = filter;
     return call("timers/count", rest, abort);
   }, true);
@@ -76,10 +90,13 @@ export function Timers() {
     const [title, verb, done] = texts[name]!;
     const { status: _, ...without } = filter;
     const own = name === "resume" ? without : filter;
+    const path = `timers/${name}-matching`;
+    // A pause skips paused and parked timers, a resume all that are not paused.
+    const counted = name === "resume" ? ["paused"] : name === "pause" && !status ? ["scheduled", "retrying"] : [filter.status];
     setBulk({
-      title, verb, done, path: `timers/${name}-matching`, filter: own, danger: name === "delete" || name === "purge",
+      title, verb, done, path, filter: own, danger: name === "delete" || name === "purge",
       describe: <>All timers of <strong>{namespace.value}</strong> that this page’s filter selects, not only those of the shown page.</>,
-      count: (abort, progress) => countAll({ ...filter, status: name === "resume" ? "paused" : filter.status }, abort, progress),
+      count: name === "retry" || name === "purge" ? dryRun(path, own) : (abort, progress) => countEach(filter, counted, abort, progress),
     });
   };
   const anyCriterion = Boolean(status || correlationId || dueFrom || dueBefore);

@@ -863,7 +863,8 @@ class RetryMatchingFields(TypedDict, total=False):
     """Selects the timers that have exactly this `last_error`."""
     dry_run: bool
     """Changes nothing: `applied` is how many timers would be changed. History also has the dead timers that have
-    been scheduled again since; a retry skips them.
+    been scheduled again since; a retry skips them. For a purge, `applied` is all that match, also dead timers
+    whose event is not published yet, which a purge skips.
     """
     limit: int
     """How many timers or schedules one request reads; by default 100."""
@@ -895,7 +896,8 @@ class PurgeMatchingFields(TypedDict, total=False):
     """Selects the timers that have exactly this `last_error`."""
     dry_run: bool
     """Changes nothing: `applied` is how many timers would be changed. History also has the dead timers that have
-    been scheduled again since; a retry skips them.
+    been scheduled again since; a retry skips them. For a purge, `applied` is all that match, also dead timers
+    whose event is not published yet, which a purge skips.
     """
     limit: int
     """How many timers or schedules one request reads; by default 100."""

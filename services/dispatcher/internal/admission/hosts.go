@@ -3,7 +3,6 @@ package admission
 import (
 	"cmp"
 	"container/list"
-	"slices"
 	"time"
 
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -138,22 +137,23 @@ type HostUse struct {
 	Open                  bool // the circuit is open
 }
 
-// uses returns the hosts that a namespace uses and whose name is known, at most limit: those with an open circuit first, then those
-// with waiting tickets, then the busiest.
-func (l *limiter) uses(namespace string, limit int) []HostUse {
+// uses returns the hosts that a namespace uses and whose name is known, in any order.
+func (l *limiter) uses(namespace string) []HostUse {
 	var all []HostUse
 	for _, h := range l.hosts {
 		if n := h.tenants[namespace]; n != nil && h.name != "" {
 			all = append(all, HostUse{Name: h.name, Limit: n.limit, Calls: n.calls, Waiting: n.waiting, Open: n.open})
 		}
 	}
-	slices.SortFunc(all, func(a, b HostUse) int {
-		if a.Open != b.Open {
-			return map[bool]int{true: -1, false: 1}[a.Open]
-		}
-		return cmp.Or(cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
-	})
-	return all[:min(len(all), limit)]
+	return all
+}
+
+// CompareHostUses orders hosts: those with an open circuit first, then those with waiting deliveries, then the busiest.
+func CompareHostUses(a, b HostUse) int {
+	if a.Open != b.Open {
+		return map[bool]int{true: -1, false: 1}[a.Open]
+	}
+	return cmp.Or(cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
 }
 
 func (l *limiter) counts() HostCounts {

@@ -562,10 +562,8 @@ func (q *Queue) InRoom() int { return q.room }
 // Hosts returns the host counts.
 func (q *Queue) Hosts() HostCounts { return q.hosts.counts() }
 
-// HostUses returns the hosts that a namespace uses, at most limit.
-func (q *Queue) HostUses(namespace string, limit int) []HostUse {
-	return q.hosts.uses(namespace, limit)
-}
+// HostUses returns the hosts that a namespace uses, in any order.
+func (q *Queue) HostUses(namespace string) []HostUse { return q.hosts.uses(namespace) }
 
 // Changed reports whether the queue has changed since the last call of Changed, so that Decide may return another
 // decision.

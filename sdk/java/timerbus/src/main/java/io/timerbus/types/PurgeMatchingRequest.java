@@ -83,7 +83,8 @@ public final class PurgeMatchingRequest extends Fields {
 
   /**
    * Changes nothing: {@code applied} is how many timers would be changed. History also has the dead
-   * timers that have been scheduled again since; a retry skips them.
+   * timers that have been scheduled again since; a retry skips them. For a purge, {@code applied} is all
+   * that match, also dead timers whose event is not published yet, which a purge skips.
    */
   public Boolean dryRun() {
     return get("dryRun");
@@ -151,7 +152,8 @@ public final class PurgeMatchingRequest extends Fields {
 
     /**
      * Changes nothing: {@code applied} is how many timers would be changed. History also has the dead
-     * timers that have been scheduled again since; a retry skips them.
+     * timers that have been scheduled again since; a retry skips them. For a purge, {@code applied} is all
+     * that match, also dead timers whose event is not published yet, which a purge skips.
      */
     public Builder dryRun(Boolean value) {
       values.put("dryRun", value);
