@@ -283,8 +283,8 @@ func (s *Service) firedMessage(d *delivery) (bus.Message, error) {
 }
 
 // A failed publish to the topic "fired" says nothing about the timer and uses no attempt, unless the event is too large: it is
-// repeated, or the timer is postponed. A user topic is treated like a receiver: a failed publish is a failed attempt under the retry policy, so that
-// the timers of a topic that never exists do not wait forever.
+// repeated, or the timer is postponed. A user topic is treated like a receiver: a failed publish is a failed attempt under the
+// retry policy, so that the timers of a topic that never exists do not wait forever.
 
 // checkUserTopic checks that the namespace allows the timer's topic, because the settings may have changed since the
 // create. It returns nil if the topic is allowed.
