@@ -64,7 +64,8 @@ func (h *handler) scheduleResults(entries []entry) any {
 // refused, too, so its status is none of those that clients repeat.
 func batchTooSlow(timeout string, prepared, items int) *refusal {
 	return &refusal{
-		status: http.StatusRequestEntityTooLarge, code: api.ErrorCodePayloadTooLarge, details: details{"prepared": prepared, "items": items},
+		status: http.StatusRequestEntityTooLarge, code: api.ErrorCodePayloadTooLarge,
+		details: details{"prepared": prepared, "items": items},
 		message: fmt.Sprintf("only %d of %d items could be checked within %s; nothing was applied, send smaller batches",
 			prepared, items, timeout),
 	}
