@@ -78,6 +78,10 @@ settings:
   callback-proxy: socks5://proxy:1080
   allowed-hosts: timers.internal
   start-wait: 2m30s
+  ui: true
+  ui-path: /timers/ui/
+  ui-read-only: true
+  ui-hide-payloads: true
   debug-listen: 127.0.0.1:6060
   log-level: debug
   log-format: json
@@ -468,6 +472,10 @@ TIMERBUS_LOG_FORMAT=json
 TIMERBUS_LOG_LEVEL=debug
 TIMERBUS_PARTITIONS=1024
 TIMERBUS_START_WAIT=2m30s
+TIMERBUS_UI=true
+TIMERBUS_UI_HIDE_PAYLOADS=true
+TIMERBUS_UI_PATH=/timers/ui/
+TIMERBUS_UI_READ_ONLY=true
 SSL_CERT_FILE=/tls/ca.crt
 TIMERBUS_NODE=
 `; got != want {
@@ -700,7 +708,7 @@ func TestChartIsDocumented(t *testing.T) {
 	}
 	elsewhere := []string{
 		"store", "bus", "token", "secret-key", "outbox", "insecure", "listen", "drain-timeout", // the chart sets them by other values
-		"data", "nats-listen", "nats-sync", // not settings of the roles
+		"data", "nats-listen", "nats-sync", "test-clock", // not settings of the roles
 		"tls-cert", "tls-key", "tls-client-ca", // tls.existingSecret sets them
 		"node", // its default, the host's name, is the pod's name
 	}
