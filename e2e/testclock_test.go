@@ -98,7 +98,9 @@ func TestTestClock(t *testing.T) {
 // attempt runs the binary, which must end.
 func attempt(t *testing.T, args ...string) (code int, output string) {
 	t.Helper()
-	text, err := exec.CommandContext(within(t, patience), binary, args...).CombinedOutput()
+	c := exec.CommandContext(within(t, patience), binary, args...)
+	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "TIMERBUS_") })
+	text, err := c.CombinedOutput()
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		return ended.ExitCode(), string(text)
 	}
