@@ -78,9 +78,6 @@ func (h *handler) serveBatch(w http.ResponseWriter, r *http.Request, b *batch) {
 		}
 		entries := make([]entry, len(items))
 		for i, item := range items {
-			if ctx.Err() != nil { // the exclusions of a schedule may need millions of steps
-				return answer{}, batchTooSlow(h.cfg.RequestTimeout.String(), i, len(items))
-			}
 			e := &entries[i]
 			e.size = len(item)
 			var err error
@@ -89,20 +86,15 @@ func (h *handler) serveBatch(w http.ResponseWriter, r *http.Request, b *batch) {
 			} else {
 				err = bodyTooLarge(h.cfg.BodyLimit)
 			}
-			if err != nil {
-				e.refusal = refuse(err).withPath(fmt.Sprintf("%s[%d]", b.field, i))
+			if ctx.Err() != nil { // the exclusions of a schedule may need millions of steps
+				return answer{}, batchTooSlow(h.cfg.RequestTimeout.String(), i, len(items))
 			}
+			e.refuseAt(b.field, i, err)
 		}
-		if ctx.Err() != nil {
-			return answer{}, batchTooSlow(h.cfg.RequestTimeout.String(), len(items), len(items))
-		}
+		// Only now, because a batch that is too slow must not use the quotas.
 		for i := range entries {
-			e := &entries[i]
-			if e.refusal != nil {
-				continue
-			}
-			if err := h.useQuota(&e.command); err != nil {
-				e.refusal = refuse(err).withPath(fmt.Sprintf("%s[%d]", b.field, i))
+			if e := &entries[i]; e.refusal == nil {
+				e.refuseAt(b.field, i, h.useQuota(&e.command))
 			}
 		}
 		if err := h.applyAll(ctx, entries); err != nil {
@@ -110,6 +102,13 @@ func (h *handler) serveBatch(w http.ResponseWriter, r *http.Request, b *batch) {
 		}
 		return answer{status: http.StatusOK, body: b.render(entries)}, nil
 	})
+}
+
+// refuseAt refuses the entry if err is not nil. Its place in the body is field[i].
+func (e *entry) refuseAt(field string, i int, err error) {
+	if err != nil {
+		e.refusal = refuse(err).withPath(fmt.Sprintf("%s[%d]", field, i))
+	}
 }
 
 // applyAll applies the entries that are not refused. It returns an error if none of them was applied, for reasons that
@@ -142,21 +141,21 @@ func (h *handler) applyAll(ctx context.Context, entries []entry) error {
 // order of writes to one row. A command that needs several calls of the store has no place in this order, so if there is one, a group
 // has at most one entry for each row.
 func inOrder(entries []entry) [][]*entry {
-	several := false
+	accepted, several := make([]*entry, 0, len(entries)), false
 	for i := range entries {
-		several = several || entries[i].refusal == nil && entries[i].command.alone != nil
+		if e := &entries[i]; e.refusal == nil {
+			accepted = append(accepted, e)
+			several = several || e.command.alone != nil
+		}
+	}
+	if !several {
+		return [][]*entry{accepted}
 	}
 	var groups [][]*entry
 	earlier := map[store.Ref]int{}
-	for i := range entries {
-		e := &entries[i]
-		if e.refusal != nil {
-			continue
-		}
+	for _, e := range accepted {
 		at := earlier[e.command.ref]
-		if several {
-			earlier[e.command.ref]++
-		}
+		earlier[e.command.ref]++
 		if at == len(groups) {
 			groups = append(groups, nil)
 		}

@@ -214,7 +214,7 @@ func TestABatchOfSchedulesThatTakesTooLong(t *testing.T) {
 		item := `{"id":"s","specs":[{"every":"1h"}],"timeZone":"Europe/Berlin"}`
 		body := `{"schedules":[` + strings.Repeat(item+",", 4) + item + `]}`
 		r := w.post("schedules/batch-create", body).must(t, http.StatusRequestEntityTooLarge)
-		if want := "only 3 of 5 items could be checked within 10s; nothing was applied, send smaller batches"; r.field("message") != want {
+		if want := "only 2 of 5 items could be checked within 10s; nothing was applied, send smaller batches"; r.field("message") != want {
 			t.Errorf("answered %s, want %s", r.text, want)
 		}
 		w.post("schedules/get", `{"id":"s"}`).must(t, http.StatusNotFound)
