@@ -150,8 +150,11 @@ func (l *limiter) uses(namespace string) []HostUse {
 
 // CompareHostUses orders hosts: those with an open circuit first, then those with waiting deliveries, then the busiest.
 func CompareHostUses(a, b HostUse) int {
-	if a.Open != b.Open {
-		return map[bool]int{true: -1, false: 1}[a.Open]
+	switch {
+	case a.Open && !b.Open:
+		return -1
+	case b.Open && !a.Open:
+		return 1
 	}
 	return cmp.Or(cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
 }
