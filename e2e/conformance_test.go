@@ -238,10 +238,18 @@ func (r *conformanceRunner) step(t *testing.T, s *conformanceStep) error {
 		return fmt.Errorf("unknown call %q", s.Call)
 	}
 	longest, timeout := 50*time.Millisecond, 30*time.Second
-	for text, into := range map[string]*time.Duration{s.Client.Longest: &longest, s.Client.Timeout: &timeout} {
-		if d, err := timer.ParseDuration(text); text != "" && err == nil {
-			*into = d
+	for _, setting := range []struct {
+		text string
+		into *time.Duration
+	}{{s.Client.Longest, &longest}, {s.Client.Timeout, &timeout}} {
+		if setting.text == "" {
+			continue
 		}
+		d, err := timer.ParseDuration(setting.text)
+		if err != nil {
+			return err
+		}
+		*setting.into = d
 	}
 	c, err := client.New(r.proxy.URL(), client.WithRetry(cmp.Or(s.Client.Tries, 4), longest),
 		client.WithToken(conformance.Token), client.WithHTTPClient(&http.Client{Timeout: timeout, Transport: &http.Transport{}}))

@@ -68,7 +68,10 @@ type Proxy struct {
 	control *http.ServeMux
 	client  *http.Client
 
+	running sync.WaitGroup // the servers, and the pauses in which connections are refused
+
 	mu       sync.Mutex
+	closed   bool
 	faults   []Fault
 	tries    []string // paths of the requests since the faults were set
 	server   *http.Server
@@ -96,11 +99,14 @@ func (p *Proxy) Handle(pattern string, handler http.HandlerFunc) {
 	p.control.HandleFunc(pattern, handler)
 }
 
-// Close closes all connections.
+// Close closes all connections, and waits for the end of a pause in which connections are refused.
 func (p *Proxy) Close() error {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.server.Close()
+	p.closed = true
+	err := p.server.Close()
+	p.mu.Unlock()
+	p.running.Wait()
+	return err
 }
 
 // listen opens the port. The caller holds p.mu, unless it is Start.
@@ -111,7 +117,8 @@ func (p *Proxy) listen() error {
 	}
 	p.listener = listener
 	p.server = &http.Server{Handler: p, ReadHeaderTimeout: time.Minute}
-	go func(server *http.Server) { _ = server.Serve(listener) }(p.server)
+	server := p.server
+	p.running.Go(func() { _ = server.Serve(listener) })
 	return nil
 }
 
@@ -149,15 +156,19 @@ func (p *Proxy) refuse(w http.ResponseWriter, duration time.Duration) {
 	p.server.SetKeepAlivesEnabled(false)
 	w.WriteHeader(http.StatusNoContent)
 	_ = http.NewResponseController(w).Flush()
-	go func(server *http.Server) {
+	server := p.server
+	p.running.Go(func() {
 		_ = server.Close()
 		time.Sleep(duration)
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		if p.closed {
+			return
+		}
 		if err := p.listen(); err != nil {
 			panic(err) // another process has taken the port
 		}
-	}(p.server)
+	})
 }
 
 func (p *Proxy) getTries(w http.ResponseWriter, _ *http.Request) {
