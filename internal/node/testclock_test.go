@@ -205,7 +205,7 @@ func TestATestClockExpiresTimers(t *testing.T) {
 	})
 }
 
-// A timer never ends if each of its callbacks requests another one. The call ends by its timeout, reports how far the clock is, and a
+// A timer never ends if each answer to its callback has a nextExecuteAt. The call ends by its timeout, reports how far the clock is, and a
 // further call continues.
 func TestAnEndlessTimerEndsTheCallByItsTimeout(t *testing.T) {
 	h := newHook(t, func(c call) (int, string) {

@@ -27,7 +27,7 @@ type Options struct {
 	// WALMiB is the size of the write-ahead log, in MiB, above which the writer pauses the readers briefly to truncate
 	// it. From 16 MiB on the log is reused without that, unless readers overlap all the time. Default 64.
 	WALMiB int
-	// Clock is the database's clock, which Time reads: the wall clock of this machine. Default timer.SystemClock.
+	// Clock is the clock that Time reads. Default timer.SystemClock, the wall clock of this machine.
 	Clock timer.Clock
 	// Logger gets events that are not part of a call's answer. By default nothing is logged.
 	Logger *slog.Logger

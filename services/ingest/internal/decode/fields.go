@@ -249,8 +249,8 @@ func readInstant(field string, v value) (timer.Millis, error) {
 	return m, named(field, err)
 }
 
-// readBound decodes an instant that bounds a filter. The instant 0 is refused, because it stands for no bound, and a client that sends it
-// probably has an unset variable.
+// readBound decodes an instant that bounds a filter. It refuses the instant 0, which means "no bound" in List: a client that sends it
+// probably did not set a variable, and its filter would select everything.
 func readBound(field string, v value) (timer.Millis, error) {
 	at, err := readInstant(field, v)
 	if err == nil && at == 0 {
