@@ -41,7 +41,7 @@ type NotQuietError struct {
 }
 
 func (e *NotQuietError) Error() string {
-	why := fmt.Sprintf("a timer is still due since %v", e.NextDueAt)
+	why := fmt.Sprintf("a timer has been due since %v", e.NextDueAt)
 	switch {
 	case e.cause != nil:
 		why = e.cause.Error()
@@ -50,7 +50,7 @@ func (e *NotQuietError) Error() string {
 	case e.NextDueAt > e.Now:
 		why = fmt.Sprintf("the next timer is due at %v", e.NextDueAt)
 	}
-	return fmt.Sprintf("the test clock shows %v and has not reached %v in the time for the call: %s; call again to continue",
+	return fmt.Sprintf("the test clock shows %v and has not reached %v in the time for the call: %s; to continue, set the clock to %[2]v",
 		e.Now, e.Target, why)
 }
 
