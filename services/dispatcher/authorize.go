@@ -17,7 +17,8 @@ import (
 // timer. If the endpoint refuses the request, the attempt fails, so that users see why, and the retry policy ends the
 // timers of a client that no longer exists. Neither says anything about the host of the callback.
 //
-// A timer that is changed or expires while a token is requested is not delivered. The token has its own time limit, so a slow
+// A timer that is changed or expires while a token is requested is not delivered. If the token expires while the timer is checked
+// again, the timer is postponed, because the receiver would refuse the callback. The token has its own time limit, so a slow
 // token endpoint leaves the receiver the whole callback timeout.
 func (s *Service) authorize(d *delivery, profile *callback.Profile) (*attemptResult, error) {
 	if profile.Tokens == nil {
@@ -29,7 +30,10 @@ func (s *Service) authorize(d *delivery, profile *callback.Profile) (*attemptRes
 	var refused *attemptResult
 	if err == nil {
 		d.setToken(token)
-		refused = s.checkAgain(d, began, &d.startedAt)
+		if refused = s.checkAgain(d, began, &d.startedAt); refused == nil && !profile.Tokens.Valid(token) {
+			why := callback.Verdict{Reason: "the token expired while the timer was checked again"}
+			refused = &attemptResult{postpone: true, host: admission.Untried, Verdict: why}
+		}
 		d.notCalled = refused != nil
 	}
 	switch {
@@ -84,7 +88,7 @@ func (s *Service) renewToken(d *delivery, profile *callback.Profile) (at timer.M
 	}
 	d.setToken(token)
 	at = s.timeForOutcome(d)
-	ok = s.checkAgain(d, began, &at) == nil
+	ok = s.checkAgain(d, began, &at) == nil && profile.Tokens.Valid(token)
 	return at, ok
 }
 

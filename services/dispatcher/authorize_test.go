@@ -1,6 +1,7 @@
 package dispatcher_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,7 +27,7 @@ import (
 type identity struct {
 	dispatcher.Caller // the receiver, once it has accepted the token
 
-	delay time.Duration
+	delay, lifetime time.Duration
 
 	mu       sync.Mutex
 	requests []callback.Credentials
@@ -44,7 +46,7 @@ func (i *identity) TokenFetcher(c callback.Credentials, _ *callback.Profile) cal
 		if !timer.Sleep(ctx, max(i.delay, 1)) {
 			return callback.Token{}, &callback.TokenError{Reason: "cut off"}
 		}
-		return callback.Token{Value: fmt.Sprint("t", n), Lifetime: time.Hour}, err
+		return callback.Token{Value: fmt.Sprint("t", n), Lifetime: cmp.Or(i.lifetime, time.Hour)}, err
 	}
 }
 
@@ -301,6 +303,28 @@ func TestI7_ATimerThatChangesDuringATokenRequestIsNotDelivered(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestATokenThatExpiresDuringARowCheckIsNotSent: the store answers the check after the request of a token only when the token has
+// expired.
+func TestATokenThatExpiresDuringARowCheckIsNotSent(t *testing.T) {
+	inWorld(t, func(w *world) {
+		i := &identity{delay: 10 * time.Millisecond, lifetime: 8 * time.Second}
+		n := w.authenticated(i)
+		var reads atomic.Int32
+		n.store.set(func(op string, _ []store.Finish) error {
+			if op == "current" && reads.Add(1) == 2 {
+				time.Sleep(9 * time.Second)
+			}
+			return nil
+		}, nil)
+		w.put("a", 0, nil)
+		w.pass(time.Minute)
+		i.wantSent(t, "a", "Bearer t2")
+		if got := w.wantStatus("a", timer.StatusDone); got.Attempts != 1 {
+			t.Errorf("%d attempts", got.Attempts)
+		}
+	})
 }
 
 // TestTheDelayOfARetryBeginsAfterTheRequestOfAToken that did not replace a refused one. Otherwise a result would say that the next

@@ -70,6 +70,14 @@ func (t *Tokens) Get(ctx context.Context, refused string) (string, error) {
 	return result.value, result.err
 }
 
+// Valid reports whether a token that Get returned can still be sent. It is false after the end of the token, and if another has
+// replaced it.
+func (t *Tokens) Valid(token string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return token == t.value && t.elapsed() < max(t.end, t.until)
+}
+
 // tokenResult is a token, or why there is none.
 type tokenResult struct {
 	value string
