@@ -254,7 +254,7 @@ func TestCallbackAuth(t *testing.T) {
 		t.Fatal(err)
 	}
 	logs.WriteString(w.Log())
-	if !strings.Contains(logs.String(), "no token for callbacks of the namespace") {
+	if !strings.Contains(logs.String(), "request of a token for callbacks failed") {
 		t.Error("the log does not contain the reason")
 	}
 	hidden := map[string]string{"the first secret": first, "the second secret": second, "the wrong secret": wrong}

@@ -25,9 +25,15 @@ var errStopped = errors.New("dispatcher stopped")
 type attemptResult struct {
 	callback.Verdict
 	finishedAt timer.Millis
-	// postpone: no attempt is used. Either no callback was made, or it does not count: its receiver answered 401, or it was cut off
-	// because the permits of its flow ended. An event may have been published nevertheless: in mode "both"; if the outcome of its publish
-	// in mode "event" is unknown; or if complete could not read the settings of the namespace. The next delivery publishes it again.
+	// postpone: no attempt is used, because no callback was made, or the callback does not count. It does not count if
+	//   - the receiver answered 401,
+	//   - its idle connection was closed, and mayBegin refused the repetition on another connection, or
+	//   - it was cut off because the permits of its flow ended.
+	//
+	// An event may have been published nevertheless, and the next delivery publishes it again. That happens in mode "both", and in
+	// mode "event" if the outcome of the publish is unknown or if (*Service).complete could not read the namespace's settings.
+	//
+	// The Reason of a postponement is neither stored nor published.
 	postpone bool
 	// postponeFor replaces the usual time of a postponement, unless it is 0.
 	postponeFor time.Duration
@@ -54,10 +60,11 @@ func (s *Service) deliver(d *delivery) {
 		s.runSchedule(d)
 		return
 	}
+	mode := d.row.Way() // "callback", "event" or "both"
 	if v, expired := callback.Expired(&d.row, d.startedAt); expired {
 		s.returnPermit(d, admission.Untried)
 		d.notCalled = true
-		s.complete(d, d.row.Way(), &attemptResult{Verdict: v, finishedAt: d.startedAt, host: admission.Untried})
+		s.complete(d, mode, &attemptResult{Verdict: v, finishedAt: d.startedAt, host: admission.Untried})
 		return
 	}
 	late := d.startedAt.Sub(d.row.PlannedAt)
@@ -65,7 +72,6 @@ func (s *Service) deliver(d *delivery) {
 	traced, span := s.config.Tracer.Attempt(d.life, &d.row, late)
 	defer span.End()
 	d.traced = traced
-	mode := d.row.Way()
 	result, err := s.attempt(d, mode)
 	if err != nil {
 		result.host = admission.Untried
@@ -86,8 +92,8 @@ func (s *Service) deliver(d *delivery) {
 
 func (s *Service) attempt(d *delivery, mode timer.Deliver) (attemptResult, error) {
 	if mode != timer.DeliverCallback && d.row.Topic != "" {
-		if refused := s.checkUserTopic(d); refused != nil {
-			return *refused, nil
+		if result := s.checkUserTopic(d); result != nil {
+			return *result, nil
 		}
 	}
 	if mode == timer.DeliverEvent {
@@ -98,12 +104,12 @@ func (s *Service) attempt(d *delivery, mode timer.Deliver) (attemptResult, error
 		return attemptResult{postpone: true, persistent: true, host: admission.Untried, Verdict: callback.Verdict{Reason: whyNot}}, nil
 	}
 	if profile.Authenticates(&d.row) {
-		failed, err := s.authorize(d, profile)
+		result, err := s.authorize(d, profile)
 		switch {
 		case err != nil:
 			return attemptResult{}, err
-		case failed != nil:
-			return *failed, nil
+		case result != nil:
+			return *result, nil
 		}
 	}
 	if mode == timer.DeliverBoth {
@@ -123,9 +129,9 @@ func (s *Service) call(d *delivery, profile *callback.Profile) (attemptResult, e
 		case renewed && s.mayBegin(d, repeated):
 			answer, result, err = s.callOnce(d, profile, at)
 		case renewed && d.ticket.Postponements < timer.MaxPostponements:
-			// The flow has no slot for the repetition, so the next delivery uses the new token. After MaxPostponements in a row the 401
-			// is the result of the attempt, so that the retry policy ends the timers of a receiver that refuses every token.
-			return postponedByFlow(errFlowEnded), nil
+			// mayBegin has refused the repetition, so the next delivery uses the new token. After MaxPostponements in a row the
+			// 401 is the result of the attempt, so that the retry policy ends the timers of a receiver that refuses every token.
+			return postponedByFlow(errMayNotBegin), nil
 		default:
 			result.Verdict = s.classify(d, answer) // the delay of the retry begins after the request of a token
 		}
@@ -148,8 +154,8 @@ func (s *Service) callOnce(d *delivery, profile *callback.Profile, at timer.Mill
 	ctx, cancel := context.WithTimeout(traced, d.row.CallbackTimeout)
 	defer cancel()
 	if !s.mayBegin(d, beforeConnecting) {
-		tracing.End(span, errFlowEnded.Error())
-		return Answer{Err: callback.ErrNotConfirmed}, postponedByFlow(errFlowEnded), nil
+		tracing.End(span, errMayNotBegin.Error())
+		return Answer{Err: callback.ErrNotConfirmed}, postponedByFlow(errMayNotBegin), nil
 	}
 	began, step := s.stopwatch.Elapsed(), connected
 	answer := s.config.Caller.Call(ctx, Request{
@@ -163,8 +169,8 @@ func (s *Service) callOnce(d *delivery, profile *callback.Profile, at timer.Mill
 	switch {
 	case answer.Err == nil:
 	case errors.Is(answer.Err, callback.ErrNotConfirmed):
-		tracing.End(span, errFlowEnded.Error())
-		return answer, postponedByFlow(errFlowEnded), nil
+		tracing.End(span, errMayNotBegin.Error())
+		return answer, postponedByFlow(errMayNotBegin), nil
 	case context.Cause(d.life) == errPermitsEnded: //nolint:errorlint // it is not wrapped
 		tracing.End(span, errPermitsEnded.Error())
 		return answer, postponedByFlow(errPermitsEnded), nil
@@ -215,7 +221,7 @@ func (s *Service) fire(d *delivery) (attemptResult, error) {
 		return s.fireToUserTopic(d, m)
 	}
 	if !s.mayBegin(d, connected) {
-		return postponedByFlow(errFlowEnded), nil
+		return postponedByFlow(errMayNotBegin), nil
 	}
 	job := send(s.fired, m)
 	<-job.done
@@ -240,7 +246,7 @@ func (s *Service) callAndFire(d *delivery, profile *callback.Profile) (attemptRe
 		return s.callAndFireToUserTopic(d, profile, m)
 	}
 	if !s.mayBegin(d, connected) {
-		return postponedByFlow(errFlowEnded), nil
+		return postponedByFlow(errMayNotBegin), nil
 	}
 	job := send(s.fired, m)
 	result, err := s.call(d, profile)
@@ -282,12 +288,12 @@ func (s *Service) firedMessage(d *delivery) (bus.Message, error) {
 	return m, err
 }
 
-// A failed publish to the topic "fired" says nothing about the timer and uses no attempt, unless the event is too large: it is
-// repeated, or the timer is postponed. A user topic is treated like a receiver: a failed publish is a failed attempt under the
-// retry policy, so that the timers of a topic that never exists do not wait forever.
+// A failed publish to the topic "fired" says nothing about the timer and uses no attempt: it is repeated, or the timer is postponed.
+// Only an event that is too large makes the timer dead (fire, refuseEvent). A user topic is treated like a receiver: a failed publish
+// is a failed attempt under the retry policy, so that the timers of a topic that never exists do not wait forever.
 
 // checkUserTopic checks that the namespace allows the timer's topic, because the settings may have changed since the
-// create. It returns nil if the topic is allowed.
+// create. It returns nil if the topic is allowed, otherwise the result of the attempt.
 func (s *Service) checkUserTopic(d *delivery) *attemptResult {
 	ns, err := s.namespaceOf(d)
 	if err == nil && !ns.Settings.EventTopics.Allow(d.row.Topic) {
@@ -321,7 +327,7 @@ func notAllowed(ns *store.Namespace, topic string) string {
 // fireToUserTopic publishes the fired event to the timer's topic.
 func (s *Service) fireToUserTopic(d *delivery, m bus.Message) (attemptResult, error) {
 	if !s.mayBegin(d, connected) {
-		return postponedByFlow(errFlowEnded), nil
+		return postponedByFlow(errMayNotBegin), nil
 	}
 	err := s.publishToUserTopic(d, m)
 	if err != nil && s.isStopping(err) {
@@ -338,31 +344,31 @@ func (s *Service) fireToUserTopic(d *delivery, m bus.Message) (attemptResult, er
 // callback.
 func (s *Service) callAndFireToUserTopic(d *delivery, profile *callback.Profile, m bus.Message) (attemptResult, error) {
 	if !s.mayBegin(d, connected) {
-		return postponedByFlow(errFlowEnded), nil
+		return postponedByFlow(errMayNotBegin), nil
 	}
 	published := make(chan error, 1)
 	go func() { published <- s.publishToUserTopic(d, m) }()
 	result, err := s.call(d, profile)
-	refused := <-published
+	publishErr := <-published
 	switch {
 	case err != nil:
 		return result, err
-	case refused == nil || result.Kind != callback.Done && result.Kind != callback.Rescheduled:
+	case publishErr == nil || result.Kind != callback.Done && result.Kind != callback.Rescheduled:
 		return result, nil
-	case s.isStopping(refused):
-		return attemptResult{}, refused
+	case s.isStopping(publishErr):
+		return attemptResult{}, publishErr
 	}
 	status := result.Status
-	result.Verdict = s.userTopicVerdict(d, refused)
+	result.Verdict = s.userTopicVerdict(d, publishErr)
 	result.Status = status
 	return result, nil
 }
 
 // userTopicVerdict returns the verdict for a timer whose event could not be published to its topic.
-func (s *Service) userTopicVerdict(d *delivery, refused error) callback.Verdict {
-	reason := fmt.Sprintf("event to topic %q: %v", d.row.Topic, refused)
+func (s *Service) userTopicVerdict(d *delivery, publishErr error) callback.Verdict {
+	reason := fmt.Sprintf("event to topic %q: %v", d.row.Topic, publishErr)
 	v := callback.Fail(&d.row, reason, s.timeForOutcome(d), s.random)
-	if errors.Is(refused, bus.ErrUnsupported) {
+	if errors.Is(publishErr, bus.ErrUnsupported) {
 		// The bus cannot have a topic of this name.
 		v.Kind, v.NextAt = callback.Dead, timer.Millis(0)
 	}

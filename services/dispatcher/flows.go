@@ -13,7 +13,7 @@ import (
 	"github.com/timerbus/timerbus/services/dispatcher/internal/callback"
 )
 
-// errPermitsEnded is the cause with which calls end whose permits could not be renewed.
+// errPermitsEnded is the cause with which a call is cut off when its permit of the flow has ended.
 var errPermitsEnded = errors.New("the permits of the flow could not be renewed")
 
 const (
@@ -21,7 +21,7 @@ const (
 	flowTimeout = time.Second
 	// flowTries bounds the tries of a request while other dispatchers change the state of the same flow.
 	flowTries = 8
-	// flowAgain is how far a delivery is postponed whose slot or permit ended before its request was sent.
+	// flowAgain is the delay of postponedByFlow.
 	flowAgain = time.Second
 	// flowPause is the shortest time between two passes of runFlows, which look at all flows in use.
 	flowPause = 5 * time.Millisecond
@@ -91,9 +91,9 @@ func (s *Service) quarantine(d *delivery, starts int) {
 	})
 }
 
-// flowNamespace returns the namespace of a delivery with a flow key. If the cached settings have no limit for the key, they may be older
-// than the limit: then it reads them, unless they were read since the row was written, when ingest found a limit. The checker
-// calls it.
+// flowNamespace returns the namespace of a delivery with a flow key. When ingest wrote the row, there was a limit for the key. If
+// the cached settings have none, they may be older than the limit: then it reads the settings again, unless they were read after the
+// row was written. Only the checker calls it.
 func (s *Service) flowNamespace(d *delivery) (*store.Namespace, error) {
 	ns, err := s.namespaceOf(d)
 	if err != nil {
@@ -113,8 +113,8 @@ func (s *Service) flowNamespace(d *delivery) (*store.Namespace, error) {
 	return ns, err
 }
 
-// errFlowEnded is the reason why a delivery whose slot or permit has ended before its request was sent is postponed.
-var errFlowEnded = errors.New("the slot or the permit of the flow ended before the request could be sent")
+// errMayNotBegin is the reason of a postponement after mayBegin has returned false.
+var errMayNotBegin = errors.New("the flow has no slot or permit for the request now, or the clock is uncertain")
 
 // confirmStep says when a request is confirmed.
 type confirmStep int
@@ -127,7 +127,8 @@ const (
 	repeated
 )
 
-// mayBegin reports whether the request of a delivery may be sent, as far as its flow is concerned.
+// mayBegin reports whether the request of a delivery may be sent now, as far as its flow is concerned. It is false if the permit of
+// the delivery has ended, if its slot has ended or was used and there is no other one, or if the clock is uncertain.
 func (s *Service) mayBegin(d *delivery, step confirmStep) (ok bool) {
 	if d.row.FlowKey == "" || s.config.Flows == nil {
 		return true
@@ -150,8 +151,8 @@ func (s *Service) mayBegin(d *delivery, step confirmStep) (ok bool) {
 	return ok
 }
 
-// postponedByFlow is the result of an attempt whose request was not sent, was answered 401 and may not be repeated now, or was cut off
-// because the permits of the flow ended.
+// postponedByFlow returns the result of an attempt whose request, or the repetition of it, may not be sent now (errMayNotBegin), or whose
+// call was cut off (errPermitsEnded).
 func postponedByFlow(why error) attemptResult {
 	return attemptResult{postpone: true, postponeFor: flowAgain, host: admission.Untried, Verdict: callback.Verdict{Reason: why.Error()}}
 }
@@ -190,7 +191,7 @@ func awaitFlows(ctx context.Context, changed <-chan struct{}, wait time.Duration
 	return timer.Sleep(ctx, flowPause)
 }
 
-// returnPermits returns the permits when the last delivery has ended. Other dispatchers can lease them immediately.
+// returnPermits returns the permits after the last delivery has ended, so that other dispatchers can lease them immediately.
 func (s *Service) returnPermits() {
 	ctx, cancel := context.WithTimeout(s.calls, flowTimeout)
 	defer cancel()
@@ -284,8 +285,8 @@ func (s *Service) leaseFlow(ctx context.Context, r *admission.FlowRequest) (gran
 	return grant, next.State != "", s.config.Flows.SwapFlow(ctx, present.Version, next)
 }
 
-// removeUnusedFlows removes the states of flows of a namespace that have no effect any more. A process removes the state of a flow that it
-// used last only if that is possible soon, and not if it ends first.
+// removeUnusedFlows removes the states of flows of a namespace that have no effect any more. Usually the last process that used a flow
+// removes its state (requestFromStore). It does not if the state keeps its effect for long, or if the process ends first.
 func (s *Service) removeUnusedFlows(ctx context.Context, ns *store.Namespace) error {
 	after := ""
 	for {

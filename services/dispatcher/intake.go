@@ -123,7 +123,8 @@ type delivery struct {
 	// startMaybeCounted: a row check counted a start or may have counted one, although this delivery may not have started.
 	// No later check counts it again.
 	startMaybeCounted bool
-	// notCalled: an attempt is used without a call.
+	// notCalled: the delivery ends without a callback. If the store is lost, the write of its outcome does not wait for the store,
+	// because no answer of a receiver is lost.
 	notCalled bool
 	// authorization is the header Authorization of the callback, and token the token in it; empty for none.
 	authorization, token string

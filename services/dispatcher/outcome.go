@@ -48,8 +48,8 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	written := s.writeOutcome(s.life, d, &f)
 	if written == gaveUp {
 		if (r.postpone || d.notCalled) && s.life.Err() == nil {
-			// No answer that counts is lost: there was no callback, or one that was answered 401 or cut off because the permits of the flow
-			// ended. The bus redelivers the message, or the row lease expires.
+			// No answer that counts is lost: there was no callback, or it does not count (attemptResult.postpone). The bus redelivers the
+			// message, or the row lease expires.
 			s.discard(d)
 		} else {
 			s.abandon(d, mode, errUnconfirmed)

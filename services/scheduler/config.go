@@ -48,7 +48,7 @@ type Config struct {
 	HintWindow time.Duration
 	// Slack is the minimum time by which watermarks stay behind the present: 2 s.
 	Slack time.Duration
-	// Grace is the time after its due_at at which a row counts as overdue: 2 s.
+	// Grace is how long a row must have been due before a sweep publishes it: 2 s.
 	Grace time.Duration
 	// Sweep is the interval between two sweeps of a partition: 2 s. It is longer after a sweep that read many rows.
 	Sweep time.Duration
@@ -91,7 +91,8 @@ type Config struct {
 	// After a crash, the new owner reads from the watermark and publishes again the rows that are still in the store,
 	// so an older watermark means more repetitions.
 	AdvanceEvery time.Duration
-	// FloorEvery is the interval between two requests for the ack floor while the partition waits for it: 500 ms.
+	// FloorEvery is the pause after a successful request for the ack floor while the partition waits for it, and after a
+	// successful claim of missing shards: 500 ms.
 	FloorEvery time.Duration
 	// ActiveFor is how long sweeps read a shard after a timer of it was last read or armed: 1 min; with PaidByShard 0,
 	// so until a sweep finds no row. Then the shard is idle, and read only every half hint window: a timer whose hint

@@ -35,8 +35,8 @@ const (
 	opCount
 )
 
-// session owns one partition. Only the loop goroutine uses state and the fields after it. I/O runs in other goroutines,
-// which return their results as functions for the loop to call.
+// session owns one partition. Only the loop goroutine uses the fields from state to reported; open uses them before it begins, and
+// Close after it has ended. I/O runs in other goroutines, which return their results as functions for the loop to call.
 type session struct {
 	config     *Config
 	metrics    *metrics
@@ -54,7 +54,7 @@ type session struct {
 	nextRun  [opCount]timer.Millis
 	running  [opCount]bool
 	backoffs [opCount]*backoff.ExponentialBackOff
-	// sweptAt is when the last sweep ended, and flooredAt when the floor was last requested outside a sweep.
+	// sweptAt is when a sweep last completed, and flooredAt when a request for the floor outside a sweep was last answered.
 	sweptAt, flooredAt timer.Millis
 	// hintsMissed: the bus failed when a sweep began, so hints may have been lost.
 	hintsMissed bool
@@ -63,11 +63,11 @@ type session struct {
 	outboxPages  int
 	// refusedEntries are the outbox entries that the bus refused last time.
 	refusedEntries map[store.OutboxID]bool
-	// fencedAt is when a shard was lost to a newer claim, so that it is not claimed again immediately.
+	// fencedAt is when a shard was lost, so that it is not claimed again immediately.
 	fencedAt map[shard.ID]timer.Millis
 	// claimWanted: there may be shards to claim.
 	claimWanted bool
-	// layout is the directory's layout when this session last held all shards of its partition.
+	// layout is the directory's layout when lookForShards last found no missing shard.
 	layout uint64
 	// closing: no new operation begins.
 	closing  bool

@@ -20,18 +20,21 @@ var ErrFull = errors.New("too many operations wait for the store")
 type Config struct {
 	// Write writes to the store.
 	Write func(ctx context.Context, now timer.Millis, ops []store.Op) ([]store.Written, error)
-	// Now returns the time for the written rows. If it returns an error, nothing is written.
+	// Now returns the time for the written rows. If it returns an error, Write is not called, and the operations of the batch
+	// fail with this error. Committed, Sizes and Seconds count such a batch as a write.
 	Now func() (timer.Millis, error)
 	// After returns a time after the commit.
 	After timer.Clock
-	// Writers is the number of concurrent writes. The shard of an operation determines its queue, so that operations on
-	// one timer keep their order even if the store hangs and the client gives up.
+	// Writers is the number of queues. Each makes one write at a time. The shard of an operation determines its queue, so
+	// operations on one timer are written in their order, even if a client has given up waiting for an earlier one. But the
+	// store may apply a write whose outcome is unknown after later writes.
 	Writers int
 	// BatchOps and BatchBytes bound one write.
 	BatchOps, BatchBytes int
-	// QueueOps and QueueBytes bound the waiting operations of all queues together.
+	// QueueOps and QueueBytes bound the waiting operations. Each queue has an equal part, so it may refuse operations while
+	// others have room. An empty queue accepts the operations of one Submit, however many and large they are.
 	QueueOps, QueueBytes int
-	// Timeout bounds one write. After it the outcome is unknown.
+	// Timeout bounds one write. After it the outcome is unknown, and the queue makes its next write.
 	Timeout time.Duration
 	// Committed is called after every write, before the operations are answered.
 	Committed func(Batch)
@@ -42,15 +45,15 @@ type Config struct {
 // Batch is one finished write.
 type Batch struct {
 	Ops []store.Op
-	// Written and Err are the store's answer; the Err of an expired write is store.ErrOutcomeUnknown.
+	// Written is the store's answer. Err is the error of Write, as ContractError returns it, or the error of Now.
 	Written []store.Written
 	Err     error
 	// Now is the time in the rows, After the time after the commit.
 	Now, After timer.Millis
 }
 
-// ErrOf returns why an operation was not answered: the batch's error, or the store's failure for this operation alone.
-// If the store refused the operation, that is in Written.
+// ErrOf returns the error of the operation with index i: that of the batch, or the store's transient failure for this operation
+// alone. It is nil if the store applied or refused the operation; the reason of a refusal is in Written.
 func (b *Batch) ErrOf(i int) error {
 	if b.Err == nil && store.IsTransient(b.Written[i].Err) {
 		return b.Written[i].Err
@@ -66,11 +69,14 @@ type Item struct {
 
 // Outcome is the result of one operation.
 type Outcome struct {
-	// Written is the store's answer, and After the time after the commit, if Err is nil. Written is an element of the answer to the
+	// Written is the store's answer, and After the time after the commit, if Err is nil. Written points into the answer to the
 	// whole write, because a copy of a timer is large.
 	Written *store.Written
 	After   timer.Millis
-	// Err is ErrFull, store.ErrUnavailable (not applied, now or later) or store.ErrOutcomeUnknown.
+	// Err, if it is not nil, wraps one of these errors:
+	//   - ErrFull, store.ErrUnavailable or the error of Config.Now: the operation is not applied, now or later.
+	//   - store.ErrOutcomeUnknown: it may be applied, now or later.
+	//   - another error of the store, such as store.ErrClosed.
 	Err error
 }
 
@@ -94,7 +100,7 @@ func New(cfg Config) *Committer {
 	return c
 }
 
-// Run writes until Stop was called and all operations accepted before are answered.
+// Run writes until Stop was called and the queues are empty.
 func (c *Committer) Run() {
 	var queues sync.WaitGroup
 	for _, l := range c.queues {
@@ -110,7 +116,8 @@ func (c *Committer) Stop() {
 	}
 }
 
-// Waiting returns the number of waiting operations.
+// Waiting returns the number of operations in the queues. An operation whose caller has given up is counted, and uses room, until
+// its queue removes it.
 func (c *Committer) Waiting() int {
 	n := 0
 	for _, l := range c.queues {
@@ -119,9 +126,9 @@ func (c *Committer) Waiting() int {
 	return n
 }
 
-// Submit waits until the operations are written, and returns the outcome of each. Operations on one timer keep their
-// order. If ctx ends after the write of an operation began, its outcome is unknown: it may be applied, now or later. If
-// the store refused an operation, the reason is in Written.
+// Submit waits until the operations are written, and returns the outcome of each. Operations on one timer are written in their
+// order (Config.Writers). If ctx ends after the write of an operation began, its outcome is unknown: it may be applied, now or
+// later. If the store refused an operation, the reason is in Written.
 func (c *Committer) Submit(ctx context.Context, items ...Item) []Outcome {
 	entries := make([]entry, len(items))
 	g := &group{done: make(chan struct{})}
@@ -154,7 +161,7 @@ func (c *Committer) Submit(ctx context.Context, items ...Item) []Outcome {
 	return out
 }
 
-// result returns the outcome. If the client gave up, it is the error that describes the state of the operation.
+// result returns the outcome. If the client gave up before the answer, the error says whether the write had begun.
 func (e *entry) result(ctx context.Context) Outcome {
 	switch {
 	case e.state.CompareAndSwap(queued, withdrawn):
@@ -173,7 +180,7 @@ func (c *Committer) run(l *writerQueue) {
 		var open bool
 		if batch, open = l.take(batch[:0], c.cfg.BatchOps, c.cfg.BatchBytes); len(batch) > 0 {
 			c.write(batch)
-			clear(batch) // an entry refers to the answer to its whole write
+			clear(batch) // otherwise the answer to this write stays in memory until the next one
 			continue
 		}
 		if !open {
@@ -208,8 +215,8 @@ func (c *Committer) write(batch []*entry) {
 	}
 }
 
-// ContractError converts the error of a write to one of the store's contract: an ended context means an unknown
-// outcome.
+// ContractError returns the error of a write of ops operations. answers is the number of answers that the store gave. An ended context
+// or a wrong number of answers means an unknown outcome (store.ErrOutcomeUnknown). Other errors are returned unchanged.
 func ContractError(err error, answers, ops int) error {
 	switch {
 	case err == nil && answers == ops:

@@ -36,7 +36,8 @@ const (
 	withdrawn
 )
 
-// answer sets the outcome. Only the writer calls it, and only once.
+// answer sets the outcome. It is called at most once: by Submit if the queue refuses the entry, otherwise by the writer, unless the
+// client withdraws the entry first.
 func (e *entry) answer(o Outcome) {
 	e.outcome = o
 	e.state.Store(answered)
@@ -55,7 +56,7 @@ func (g *group) entryDone() {
 	}
 }
 
-// add accepts all entries or none.
+// add accepts all entries or none. An empty queue accepts any number and size.
 func (l *writerQueue) add(entries []*entry) error {
 	size := 0
 	for _, e := range entries {
@@ -95,8 +96,8 @@ func (l *writerQueue) waiting() int {
 	return len(l.queue)
 }
 
-// take removes the next batch from the queue, at least one entry if there is one. open is false if it is closed
-// and empty.
+// take removes the next batch from the queue, and the withdrawn entries before its end. It returns at least one entry unless all
+// are withdrawn. open is false if the queue is then closed and empty.
 func (l *writerQueue) take(batch []*entry, maxOps, maxBytes int) (_ []*entry, open bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,7 +22,7 @@ type Limits struct {
 	HintWindow time.Duration
 	// Slack is the minimum time by which a watermark stays behind the present.
 	Slack time.Duration
-	// Grace is the time after its due_at at which a row counts as overdue.
+	// Grace is how long a row must have been due before a sweep publishes it.
 	Grace time.Duration
 	// LongBound is the age at which a publication counts as lost, regardless of the ack floor.
 	LongBound  time.Duration

@@ -41,7 +41,7 @@ type shardSweep struct {
 }
 
 // SweepBy returns the time at which the next sweep must begin even if the pause has not ended. It is the earlier of two times:
-//   - the time at which a handover barrier was removed. It is not in the future, so the next sweep is due now;
+//   - the time at which a handover barrier was removed, which is not in the future, so the sweep is due now;
 //   - AckWait after the ack floor has entered a new topic epoch.
 //
 // It is Never if there is neither. SweepStart resets each of the two that has passed.
@@ -57,13 +57,13 @@ func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 	return min(configured*time.Duration(p.sweep.rowsRead+sweepPage)/sweepPage, 5*configured)
 }
 
-// SweepStart begins a sweep and returns its first query. The caller must first call Floor with the
-// present ack floor.
+// SweepStart begins a sweep and returns its first query. The caller first calls Floor with the present ack floor. An older
+// floor is safe, but the sweep may publish fewer rows. If all shards are idle, no state is in flight, so an older floor is enough.
 //
 // In each shard, a sweep begins at the sweep floor: the key up to which the last sweep, or the last poll of the shard while it was
 // idle, found no row. Once in each FullSweep interval it begins at the first key, because a write that takes
 // longer than SweepMargin may add a row before the sweep floor (I4). In each shard a sweep ends when there are no more overdue
-// rows, or after the first page that contains a row of this shard after R. An overdue row after R, if older than Grace, usually
+// rows, or after the first page that contains a row of this shard after R. A row after R that has been due for longer than Grace usually
 // means that a hint was lost, so its shard is polled as soon as its namespace may use room in the timer heap (mayPoll). If the
 // last poll of the shard did not arm all rows, or rows were removed from the heap (cut), such rows are expected, and the sweep
 // ends at R. Idle shards are polled instead of swept. A sweep includes an idle shard only if its poll is due and mayPoll does not
@@ -118,7 +118,7 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 		}
 		w := p.sweep.shards[asked.Claim.Shard]
 		if page[i].Err != nil {
-			// The sweep does not cover this shard, so that none of its states counts as gone.
+			// The sweep does not cover this shard. So finishSweep leaves its states in flight, because their rows may exist.
 			p.recordUnserved(page[i].Err)
 			delete(p.sweep.shards, asked.Claim.Shard)
 			continue
