@@ -12,8 +12,8 @@ import (
 const consumeOperation = "consume hints"
 
 // Close ends the session. After a revoke it waits for publishes in flight, and with a local queue for the deliveries that have begun. It
-// advances the watermarks and releases the claims with P, so that the next owner publishes nothing twice. After a loss it cancels everything immediately:
-// another process may own the shards already, and the fence rejects late writes.
+// advances the watermarks and releases the claims with P, so that the next owner publishes nothing twice. After a loss it cancels
+// everything immediately: another process may own the shards already, and the fence rejects late writes.
 func (o *session) Close(ctx context.Context, cause error) error {
 	o.loop.Wait()
 	o.closing = true
