@@ -78,7 +78,7 @@ var rules = []rule{
 	{unit: "services/*/...", may: contracts + " internal/access internal/flow internal/schedule internal/testclock internal/zone internal/outbox internal/outage internal/process/... internal/tracing pkg/api/... schemas" + callbacks, tests: "internal/outage/outagetest internal/otlp pkg/store/memstore internal/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
 
 	// One process of the service, for programs and for users' tests (decision 0007).
-	{unit: "internal/node/...", may: contracts + " internal/access internal/outbox internal/outage internal/process/... internal/testclock internal/tracing internal/ui internal/zone pkg/api/... services/*" + callbacks, tests: "pkg/store/memstore pkg/bus/membus", why: "a node assembles services on any engines, so that a program links only the engines that it imports"},
+	{unit: "internal/node/...", may: contracts + " internal/access internal/bus/localqueue internal/outbox internal/outage internal/process/... internal/testclock internal/tracing internal/ui internal/zone pkg/api/... services/*" + callbacks, tests: "pkg/store/memstore pkg/bus/membus", why: "a node assembles services on any engines, so that a program links only the engines that it imports"},
 	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/store pkg/bus internal/access internal/process internal/tracing internal/watermillsink internal/node pkg/client/...", tests: "internal/event/... pkg/store/memstore pkg/store/sqlitestore pkg/bus/membus pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on the engines and the Pub/Sub of the program"},
 	{unit: "pkg/timertest/...", may: "pkg/timer internal/backend internal/process/... internal/testclock internal/node pkg/client/...", why: "it starts a node inside a user's test, and returns a client"},
 
@@ -90,7 +90,7 @@ var rules = []rule{
 
 	// Programs assemble the components, and get their engines from internal/backend.
 	{unit: "cmd/*/...", may: programs, tests: "internal/testcert", why: "a program gets its engines from internal/backend"},
-	{unit: "e2e/sim/...", may: contracts + " internal/schedule internal/zone services/* internal/encryption pkg/store/memstore internal/faultstore pkg/bus/membus", why: "the simulation runs the services on what it can control"},
+	{unit: "e2e/sim/...", may: contracts + " internal/bus/localqueue internal/schedule internal/zone services/* internal/encryption pkg/store/memstore internal/faultstore pkg/bus/membus", why: "the simulation runs the services on what it can control"},
 	{unit: "e2e/...", may: programs + " internal/testcert internal/testserver sdk/conformance", why: "end-to-end tests import what programs import"},
 	{unit: "benchmark/...", may: programs, why: "benchmarks import what programs import"},
 	{unit: "examples/verify/...", why: "users copy it, so it imports no package of this module"},

@@ -108,7 +108,7 @@ func (p *program) serve(
 		node: node.Options{
 			AllowedHosts: config.AllowedHosts, CallbackAllow: config.CallbackAllow, CallbackProxy: proxies.present(),
 			Role: role, Outbox: commands, Name: config.Node, Listener: l, Keys: keys, Drain: config.DrainTimeout,
-			MetricsNamespaces: config.MetricsNamespaces, Tracer: tracer, TestClock: clock,
+			MetricsNamespaces: config.MetricsNamespaces, Tracer: tracer, TestClock: clock, DueQueue: config.DueQueue,
 			Version: version, Logger: logger,
 			UI:     uiOf(config),
 			Access: access.Options{Token: token, Verify: verify, Certificates: config.TLSClientCA != ""},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/bus/localqueue"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -17,6 +18,8 @@ type dueEvent struct {
 
 	at   time.Duration
 	node int
+	// queue is the queue in memory that has the event; nil: the bus has it.
+	queue *localqueue.Bus
 	// position is the bus's position of the event; zero if the bus never returned one.
 	position bus.Position
 	// floor is the dispatchers' ack floor before the publication.
@@ -27,6 +30,11 @@ type dueEvent struct {
 	begin store.Key
 	// claimed is when the claim was made.
 	claimed time.Duration
+}
+
+// samePlace reports whether two events have the same position in the same queue.
+func (e *dueEvent) samePlace(other *dueEvent) bool {
+	return e.queue == other.queue && e.position == other.position
 }
 
 func (e *dueEvent) state() dueState { return dueState{e.UUID, e.Revision} }
@@ -62,7 +70,7 @@ func (r *recording) sweepsDoNotAmplify() []Violation {
 		before, repeated := last[e.state()]
 		since, unknown := unanswered[e.state()]
 		switch {
-		case e.position == (bus.Position{}) && unknown, repeated && before.position == e.position:
+		case e.position == (bus.Position{}) && unknown, repeated && before.samePlace(&e):
 			continue // in the second case, the bus has dropped the repetition
 		case e.position == (bus.Position{}):
 			unanswered[e.state()] = e.at
@@ -79,13 +87,16 @@ func (r *recording) sweepsDoNotAmplify() []Violation {
 		}
 		why := ""
 		switch {
+		case e.queue != nil && claimOf(&before.Due) != claimOf(&e.Due):
+			// The earlier owner has withdrawn its event, or its queue was lost with the process. deliveriesRepeatForAReason checks that
+			// this causes no duplicate without a fault.
 		case takenOver(&before, &e) || r.early(&before):
 			// If the row was gone, a hint caused the second publication. If it was not there before, a hint caused the first one, and
 			// the write of the row was applied later.
 			if !r.explainsTakeOver(&before, &e) && (before.there && e.there || !r.explainsLoss(&before, &e)) {
 				why = "no fault of its owner or of the partition explains the take-over"
 			}
-		case before.there && e.there && !before.position.Before(e.floor) && !r.restored(&before, &e):
+		case before.there && e.there && before.queue == e.queue && !before.position.Before(e.floor) && !r.restored(&before, &e):
 			// An owner forgets a publication that was made before the commit of its row.
 			why = fmt.Sprintf("the event is still in the queue, whose floor is %v", e.floor)
 		case !r.explainsLoss(&before, &e):
@@ -118,7 +129,7 @@ func (r *recording) explainsTakeOver(before, e *dueEvent) bool {
 	return r.strikeIn(before.at-writeLasts, e.at, func(s strike) bool {
 		return s.node == before.node || s.node == e.node || s.kind == Lose && s.partition == before.position.Partition
 	}) || r.strikeIn(before.at-writeLasts-noticedWithin, e.at, func(s strike) bool {
-		return s.kind == StoreLate && s.role == roleScheduler
+		return s.kind == StoreLate && s.role.schedules()
 	})
 }
 
@@ -131,7 +142,7 @@ func (r *recording) explainsLoss(before, e *dueEvent) bool {
 		case HintsTwice, HintsDelayed:
 			return true
 		case StoreUnknown, StoreHangs, StoreLate, CrashAtCall:
-			return s.role != roleScheduler
+			return s.role == roleIngest || s.role.delivers()
 		default:
 			return false
 		}
@@ -201,23 +212,25 @@ func (r *recording) explainsRepetition(before []delivery, d *delivery) bool {
 			case s.kind == Crash && s.until < b.at: // the delivering process started after it
 				return false
 			default:
-				return s.role == roleDispatcher && (s.node == b.node || b.node == noNode || writesLate(s) || heldTooLong(s))
+				return s.role.delivers() && (s.node == b.node || b.node == noNode || writesLate(s) || heldTooLong(s))
 			}
 		})
 	}) || r.publishedTwice(d)
 }
 
-// publishedTwice reports whether one state of the attempt had two due events, which sweepsDoNotAmplify checks.
+// publishedTwice reports whether one state of the attempt had two due events, which sweepsDoNotAmplify checks. If the queue is in
+// memory, a fault must explain the take-over, because an owner that gives up its partition withdraws its event.
 func (r *recording) publishedTwice(d *delivery) bool {
-	seen := map[dueState]bus.Position{}
-	for _, e := range r.events {
+	seen := map[dueState]*dueEvent{}
+	for i := range r.events {
+		e := &r.events[i]
 		if e.at > d.at || e.Generation.String() != d.generation || e.Attempt != d.number {
 			continue
 		}
-		if first, ok := seen[e.state()]; ok && first != e.position {
+		if first := seen[e.state()]; first != nil && !first.samePlace(e) && (e.queue == nil || r.explainsTakeOver(first, e)) {
 			return true
 		}
-		seen[e.state()] = e.position
+		seen[e.state()] = e
 	}
 	return false
 }

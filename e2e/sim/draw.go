@@ -109,6 +109,12 @@ func Draw(seed uint64) Plan {
 	schedules.schedules(&p)
 	locals := &dice{rand.New(rand.NewPCG(seed, 0x6c6f6361))}
 	locals.locals(&p)
+	if local := (&dice{rand.New(rand.NewPCG(seed, 0x6c6f636b))}); local.chance(25) {
+		p.Local = true
+		p.Faults = slices.DeleteFunc(p.Faults, func(f Fault) bool { // the queue of the bus has no messages
+			return f.Kind == Redeliver || f.Kind == LoseQueue || f.Kind == CrashQueue
+		})
+	}
 	slices.SortStableFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	return p
 }

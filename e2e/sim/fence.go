@@ -21,6 +21,7 @@ const slack = 2 * time.Second
 // publications where the bus accepts them (publisher), because mutants change the code between.
 type fence struct {
 	oracle *oracle
+	local  bool // Plan.Local
 
 	mu     sync.Mutex
 	newest map[shard.ID]store.Claim

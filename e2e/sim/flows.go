@@ -120,7 +120,7 @@ func (w *World) clocksApart() (apart time.Duration) {
 	var least, most time.Duration
 	first := true
 	for _, n := range w.nodes {
-		if n.role != roleDispatcher {
+		if !n.role.delivers() {
 			continue
 		}
 		if first {

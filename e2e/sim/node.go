@@ -2,12 +2,14 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
 	"time"
 
+	"github.com/timerbus/timerbus/internal/bus/localqueue"
 	"github.com/timerbus/timerbus/pkg/bus/membus"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
@@ -33,12 +35,20 @@ const (
 	roleIngest     nodeRole = "ingest"
 	roleScheduler  nodeRole = "scheduler"
 	roleDispatcher nodeRole = "dispatcher"
+	// roleWorker is scheduler and dispatcher, with a due queue in memory.
+	roleWorker nodeRole = "worker"
 )
+
+func (r nodeRole) schedules() bool { return r == roleScheduler || r == roleWorker }
+
+func (r nodeRole) delivers() bool { return r == roleDispatcher || r == roleWorker }
 
 func role(p *Plan, index int) nodeRole {
 	switch {
 	case index < ingests:
 		return roleIngest
+	case p.Local:
+		return roleWorker
 	case index < ingests+p.Schedulers:
 		return roleScheduler
 	default:
@@ -76,6 +86,7 @@ type life struct {
 	clock   *store.Clock
 	reader  clockReader
 	member  *membus.Member
+	queue   *localqueue.Bus // of a worker
 	handler http.Handler
 	// stop ends the service, and then its dependencies; kill ends everything.
 	stop, kill context.CancelFunc
@@ -153,6 +164,11 @@ func (l *life) service() func(context.Context) error {
 			StoreClock: l.clock, Random: random, Caller: &receiver{life: l}, Keys: keys(), Source: n.String(), Logger: log, ClockBound: clockBound,
 		},
 	}
+	if n.role == roleWorker {
+		l.queue = localqueue.New(shared, log)
+		c.Scheduler.Bus, c.Scheduler.LocalQueue = &publisher{Bus: l.queue, node: n, queue: l.queue}, l.queue
+		c.Dispatcher.Bus = l.queue
+	}
 	if len(n.world.plan.Zones) > 0 {
 		c.Ingest.Zones = ingest.Zones{Version: zoneVersion(l.zones), Load: n.world.plan.Zones[l.zones].load}
 	}
@@ -176,10 +192,28 @@ func (l *life) service() func(context.Context) error {
 		s, err := scheduler.New(c.Scheduler)
 		must(err)
 		return s.Run
+	case roleWorker:
+		s, err := scheduler.New(c.Scheduler)
+		must(err)
+		d, err := dispatcher.New(c.Dispatcher)
+		must(err)
+		return both(s.Run, d.Run)
 	default:
 		s, err := dispatcher.New(c.Dispatcher)
 		must(err)
 		return s.Run
+	}
+}
+
+// both runs a scheduler and a dispatcher until ctx ends. The scheduler stops first.
+func both(schedule, deliver func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		delivering, stop := context.WithCancel(context.WithoutCancel(ctx))
+		delivered := make(chan error, 1)
+		go func() { delivered <- deliver(delivering) }()
+		err := schedule(ctx)
+		stop()
+		return errors.Join(err, <-delivered)
 	}
 }
 

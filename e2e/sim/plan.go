@@ -15,6 +15,8 @@ type Plan struct {
 	Seed uint64
 	// Schedulers is 2 or 3; there are always two ingests and two dispatchers.
 	Schedulers int
+	// Local: schedulers and dispatchers are one role, whose processes keep their due events in memory.
+	Local bool
 	// Narrow is the Concurrency of dispatchers; 0 means the production default. With it, events wait in the queue
 	// although nothing failed.
 	Narrow int

@@ -135,7 +135,7 @@ func (o *oracle) lateness(d *delivered, since time.Duration, others ...span) tim
 			}
 		}
 	}
-	return outside(from, o.world.since(), slices.Concat(o.heldByPoison(d), o.world.recording.replaced(roleScheduler), others))
+	return outside(from, o.world.since(), slices.Concat(o.heldByPoison(d), o.world.recording.replaced(nodeRole.schedules), others))
 }
 
 // span is the time between two times.
@@ -203,7 +203,7 @@ func (r *recording) dispatcherFaults(f *finish, from time.Duration) int {
 	n := 0
 	for _, s := range r.strikes {
 		had := func(h handover) bool { return h.to.node.index == s.node && h.at <= s.until }
-		if s.from <= f.at && s.until >= from && (s.queue() || s.role == roleDispatcher && slices.ContainsFunc(handed, had)) {
+		if s.from <= f.at && s.until >= from && (s.queue() || s.role.delivers() && slices.ContainsFunc(handed, had)) {
 			n++
 		}
 	}

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 
+	"github.com/timerbus/timerbus/internal/bus/localqueue"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -13,6 +14,8 @@ type publisher struct {
 	bus.Bus
 
 	node *node
+	// queue is the due queue in memory, which is a part of Bus; nil: the bus has it.
+	queue *localqueue.Bus
 }
 
 func (p *publisher) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
@@ -26,7 +29,11 @@ func (p *publisher) Publish(ctx context.Context, topic bus.Topic, messages ...bu
 		must(err)
 	}
 	w := p.node.world
-	floors, err := w.outside.Floor(context.WithoutCancel(ctx), bus.Due, bus.GroupDispatchers)
+	asked := bus.Bus(w.outside)
+	if p.queue != nil {
+		asked = p.queue
+	}
+	floors, err := asked.Floor(context.WithoutCancel(ctx), bus.Due, bus.GroupDispatchers)
 	must(err)
 	checks := make([]store.Check, len(events))
 	for i, e := range events {
@@ -36,7 +43,7 @@ func (p *publisher) Publish(ctx context.Context, topic bus.Topic, messages ...bu
 	must(err)
 	for i := range events {
 		w.recording.publishes(&dueEvent{
-			Due: events[i], node: p.node.index, floor: floors[messages[i].Partition].Floor,
+			Due: events[i], node: p.node.index, queue: p.queue, floor: floors[messages[i].Partition].Floor,
 			there: rows[i].Matches(events[i].Revision),
 		}, w.fence.publishes(&events[i]))
 	}

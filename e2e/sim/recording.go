@@ -107,14 +107,14 @@ func (r *recording) replaces(n *node) (replaced func()) {
 // openingFor is how long a partition may take to get its new owner and to be read by it.
 const openingFor = time.Second
 
-// replaced returns the times at which processes of a role are replaced. A process that is replaced takes no work, and the
+// replaced returns the times at which processes of the roles that meet a condition are replaced. A process that is replaced takes no work, and the
 // partitions of a scheduler move.
-func (r *recording) replaced(role nodeRole) []span {
+func (r *recording) replaced(has func(nodeRole) bool) []span {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var spans []span
 	for _, by := range r.rollouts {
-		if by.role == role {
+		if has(by.role) {
 			spans = append(spans, by.span)
 		}
 	}

@@ -85,7 +85,7 @@ func (o *oracle) checkCut(s *opState, d *delivered) {
 		return
 	}
 	// If one of the two dispatchers is cut off while the other is replaced, none delivers.
-	late := o.lateness(d, s.at, o.world.recording.replaced(roleDispatcher)...)
+	late := o.lateness(d, s.at, o.world.recording.replaced(nodeRole.delivers)...)
 	o.counts.Cut = max(o.counts.Cut, late)
 	if late > cutLimit {
 		o.broken("cut", "op %d was delivered %v late, want at most %v while one process does not reach the store", s.op.ID, late, cutLimit)
@@ -101,7 +101,7 @@ func (o *oracle) checkClocks(s *opState, d *delivered) {
 		return
 	}
 	// If one of the two dispatchers does not trust its clock while the other is replaced, none delivers.
-	late := o.lateness(d, s.at, o.world.recording.replaced(roleDispatcher)...)
+	late := o.lateness(d, s.at, o.world.recording.replaced(nodeRole.delivers)...)
 	o.counts.Clocks = max(o.counts.Clocks, late)
 	if limit := time.Duration(len(faults))*time.Second + clockBound/2; late > limit {
 		o.broken("clocks", "op %d was delivered %v late, want at most %v while the clocks of one machine are wrong", s.op.ID, late, limit)

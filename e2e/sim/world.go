@@ -105,6 +105,7 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 	w.recording.hintFaults(plan)
 	w.oracle = newOracle(w)
 	w.fence, w.identity = newFence(w.oracle), newIdentity(w)
+	w.fence.local = plan.Local
 	w.outside = w.broker.Join("outside")
 	settings := store.DefaultSettings()
 	var err error

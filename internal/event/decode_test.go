@@ -166,7 +166,7 @@ func TestUnmarshalMessagesOfOtherReleases(t *testing.T) {
 			before  bool
 		}{
 			"of today":                {message: u.today},
-			"with a field more":       {message: append(bytes.Clone(u.today), 1, 2, 3)},
+			"with a field more":       {message: append(bytes.Clone(u.today), 2, 2, 3)},
 			"of the release before":   {message: short(u.today), before: true},
 			"a field short":           {message: short(u.today)[:len(u.today)-target-1], refused: true},
 			"empty":                   {refused: true},

@@ -26,6 +26,9 @@ type Due struct {
 	// Target is the target of the state; 0 if it has none, if the publisher did not know it, and in messages of
 	// releases before decision 0036. The shard identifies the namespace.
 	Target timer.Target
+	// MaybeStarted: an earlier owner of the shard may have published this state to a queue in its memory, so a delivery may have begun
+	// before (I13). Processes with a queue on the bus never set it, because the bus counts the deliveries.
+	MaybeStarted bool `json:",omitempty"`
 }
 
 // Hint reports that one state of a timer exists and is due within the hint window.
@@ -61,6 +64,9 @@ const (
 
 	// sizeTarget is the size of the field after those of the first release, in bytes.
 	sizeTarget = 8
+
+	// flagMaybeStarted is a bit of the byte after the target, which is left out if it is 0.
+	flagMaybeStarted = 0x01
 )
 
 // ErrUnknown reports that a message has a kind or a version that this release does not know: a later release may have
@@ -84,13 +90,17 @@ func fieldsOf(what string, b []byte, kind, version byte, size int) (reader, erro
 
 // MarshalDue encodes a due event.
 func MarshalDue(d Due) []byte {
-	b := make([]byte, 0, sizeDue+sizeTarget)
+	b := make([]byte, 0, sizeDue+sizeTarget+1)
 	b = append(b, first(kindDue, versionDue))
 	b = appendState(b, d.Shard, d.UUID, d.Revision, d.Generation, d.Attempt, d.DueAt)
 	b = binary.BigEndian.AppendUint64(b, uint64(d.ClaimVersion))
 	b = append(b, d.Owner[:]...)
 	b = binary.BigEndian.AppendUint64(b, d.Sequence)
-	return binary.BigEndian.AppendUint64(b, uint64(d.Target))
+	b = binary.BigEndian.AppendUint64(b, uint64(d.Target))
+	if d.MaybeStarted {
+		b = append(b, flagMaybeStarted)
+	}
+	return b
 }
 
 // UnmarshalDue decodes a due event. It ignores bytes after the known fields.
@@ -104,6 +114,7 @@ func UnmarshalDue(b []byte) (Due, error) {
 		Revision: timer.Revision(r.uint64()), Generation: timer.Generation(r.uint64()),
 		Attempt: timer.Attempt(r.uint32()), DueAt: timer.Millis(r.uint64()),
 		ClaimVersion: int64(r.uint64()), Owner: r.uuid(), Sequence: r.uint64(), Target: r.target(),
+		MaybeStarted: r.flags()&flagMaybeStarted != 0,
 	}, nil
 }
 
@@ -162,6 +173,14 @@ func (r *reader) target() timer.Target {
 		return 0
 	}
 	return timer.Target(r.uint64())
+}
+
+// flags decodes a field that most messages do not have.
+func (r *reader) flags() byte {
+	if len(r.rest) == 0 {
+		return 0
+	}
+	return r.rest[0]
 }
 
 func (r *reader) uuid() timer.UUID {

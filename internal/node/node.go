@@ -46,7 +46,7 @@ const (
 	Dispatcher Role = "dispatcher"
 )
 
-// Options configure Open. All fields but Role, Name, Close, Outbox, Access, UI, AllowedHosts, MetricsNamespaces, Tracer, TestClock and
+// Options configure Open. All fields but Role, Name, Close, Outbox, Access, UI, AllowedHosts, DueQueue, MetricsNamespaces, Tracer, TestClock and
 // Callback… are required.
 type Options struct {
 	// Role is All by default.
@@ -78,6 +78,8 @@ type Options struct {
 	// Keys encrypt and decrypt the secrets of namespaces. A node that delivers does not start if a secret of a
 	// namespace is encrypted with a key that is not in Keys.
 	Keys encryption.Keyring
+	// DueQueue is that of process.Config; empty for process.DueQueueAuto. Only the role All uses it.
+	DueQueue string
 	// MetricsNamespaces is that of dispatcher.Config.
 	MetricsNamespaces int
 	// Tracer records spans; nil: none.

@@ -78,7 +78,7 @@ func (w *dependencies) clockCheck() process.Check {
 // busCheck checks that the bus answers the requests that schedulers and dispatchers need.
 func (w *dependencies) busCheck() process.Check {
 	return process.Check{Component: "bus", Reason: "the bus does not answer", Run: func(ctx context.Context) error {
-		_, err := w.bus.Floor(ctx, bus.Due, bus.GroupDispatchers)
+		_, err := w.options.Bus.Floor(ctx, bus.Due, bus.GroupDispatchers)
 		return err
 	}}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timerbus/timerbus/internal/access"
+	"github.com/timerbus/timerbus/internal/bus/localqueue"
 	"github.com/timerbus/timerbus/internal/egress"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/process"
@@ -30,8 +31,13 @@ const requestTimeout = 10 * time.Second
 func assemble(source string, clock *store.Clock, revisions *timer.Revisions, o *Options) ([]process.Component, error) {
 	properties := o.Bus.Properties()
 	registry := process.NewRegistry(o.Version)
+	b, queue := o.Bus, (*localqueue.Bus)(nil)
+	if keepsDueEvents(o) {
+		queue = localqueue.New(b, o.Logger)
+		b = queue
+	}
 	w := &dependencies{
-		options: o, registry: registry, store: o.Store, bus: measureBus(o.Bus, registry),
+		options: o, registry: registry, store: o.Store, bus: measureBus(b, registry), queue: queue,
 		clock: clock, revisions: revisions,
 		source: source, format: event.ModeOf(properties.HeaderAttributes), prefix: properties.Prefix, name: o.Name,
 	}
@@ -102,6 +108,7 @@ type dependencies struct {
 	// process could take over the work.
 	store     store.Store
 	bus       bus.Bus
+	queue     *localqueue.Bus // the due queue in memory, which is a part of bus; nil: the bus has it
 	reach     *store.Reach
 	registry  *prometheus.Registry
 	directory *store.Directory
@@ -116,6 +123,21 @@ type dependencies struct {
 	format    event.Mode // of public events on the bus
 	prefix    string     // of the service's topics
 	name      string
+}
+
+// keepsDueEvents reports whether the process keeps its due events in memory.
+func keepsDueEvents(o *Options) bool {
+	if o.Role != All {
+		return false
+	}
+	switch o.DueQueue {
+	case process.DueQueueMemory:
+		return true
+	case process.DueQueueBus:
+		return false
+	default:
+		return !store.Shared(o.Store)
+	}
 }
 
 // hostsOf returns the hosts that requests may be addressed to; nil for all. If a credential is required, the check is
@@ -158,8 +180,12 @@ func (w *dependencies) dispatcher() ([]process.Component, error) {
 
 func (w *dependencies) scheduler() ([]process.Component, error) {
 	o := w.options
+	var queue scheduler.LocalQueue
+	if w.queue != nil {
+		queue = w.queue
+	}
 	s, err := scheduler.New(scheduler.Config{
-		Store: w.store, Reach: w.reach, Bus: w.bus, Directory: w.directory, Clock: w.clock.Now, StoreClock: w.clock,
+		Store: w.store, Reach: w.reach, Bus: w.bus, LocalQueue: queue, Directory: w.directory, Clock: w.clock.Now, StoreClock: w.clock,
 		Random: rand.Uint64, Node: w.name, Source: w.source, Format: w.format, Logger: o.Logger, Registerer: w.registry,
 		PaidByShard: store.AsksByShard(o.Store),
 	})

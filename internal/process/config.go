@@ -79,6 +79,8 @@ type Config struct {
 	Partitions int `koanf:"partitions" usage:"partitions of the bus, 1 to 1024; fixed by the first process that opens the store"`
 	// TestClock runs the service on a clock that the HTTP API moves forward. Only with the database in the data folder.
 	TestClock bool `koanf:"test-clock" usage:"for tests: run on a clock that timerbus clock moves forward; only with the embedded database"`
+	// DueQueue is where a process with all roles keeps its due events: DueQueueMemory, DueQueueBus or DueQueueAuto.
+	DueQueue string `koanf:"due-queue" usage:"where due timers of a process with all roles wait for its dispatcher: memory, bus, or auto (memory with the embedded database)"`
 	// DrainTimeout bounds the graceful stop, 0 s to 10 min. Unfinished work is resumed at the next start.
 	DrainTimeout time.Duration `koanf:"drain-timeout" usage:"how long a graceful stop may take, 0s to 10m"`
 	// StartWait is how long a process waits at its start for a database or bus that does not answer, 0 s to 24 h.
@@ -107,6 +109,7 @@ func DefaultConfig() Config {
 		// On one machine, receivers are usually on loopback too; processes of a cluster have another default.
 		CallbackAllow:     egress.Loopback,
 		Partitions:        16,
+		DueQueue:          DueQueueAuto,
 		DrainTimeout:      10 * time.Second,
 		MetricsNamespaces: 50,
 		LogLevel:          "info",
@@ -118,6 +121,14 @@ func DefaultConfig() Config {
 const (
 	SyncAlways   = "always"
 	SyncInterval = "interval"
+)
+
+// Values of Config.DueQueue. DueQueueAuto is DueQueueMemory with the embedded database, which one process uses, and otherwise
+// DueQueueBus.
+const (
+	DueQueueAuto   = "auto"
+	DueQueueMemory = "memory"
+	DueQueueBus    = "bus"
 )
 
 const (
@@ -159,6 +170,8 @@ func (c *Config) Check() error {
 		return timer.Invalid("data", c.Data, "a folder")
 	case c.Partitions < 1 || c.Partitions > maxPartitions:
 		return timer.Invalid("partitions", c.Partitions, "1 to 1024")
+	case !slices.Contains([]string{DueQueueAuto, DueQueueMemory, DueQueueBus}, c.DueQueue):
+		return timer.Invalid("due-queue", c.DueQueue, "auto, memory or bus")
 	case !(c.TraceShare >= 0 && c.TraceShare <= 1):
 		return timer.Invalid("trace-share", c.TraceShare, "0 to 1")
 	case c.MetricsNamespaces < 1 || c.MetricsNamespaces > 10_000:

@@ -94,3 +94,25 @@ func TestI13_ACountedStartThatAnOpenCircuitPreventsParksNothing(t *testing.T) {
 		n.end()
 	})
 }
+
+// TestI13_AStartThatAnEarlierOwnerMayHaveCausedIsCounted: the due queue of that owner was lost with its process.
+func TestI13_AStartThatAnEarlierOwnerMayHaveCausedIsCounted(t *testing.T) {
+	for want, maybe := range []bool{false, true} {
+		inWorld(t, func(w *world) {
+			w.maybeStarted = maybe
+			starts := -1
+			w.answer = func(context.Context, call) dispatcher.Answer {
+				starts = w.get("a").Starts
+				return dispatcher.Answer{Status: 200}
+			}
+			n := w.start()
+			w.put("a", 0, nil)
+			w.pass(time.Second)
+			w.wantCalls("a", 1)
+			if starts != want {
+				t.Errorf("%d starts are counted during the callback, want %d", starts, want)
+			}
+			n.end()
+		})
+	}
+}

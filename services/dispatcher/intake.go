@@ -192,7 +192,8 @@ func (o *session) Deliver(_ context.Context, m *bus.Delivery) error {
 		due: due, ref: store.Ref{Shard: due.Shard, UUID: due.UUID}, session: o,
 		ticket: admission.Ticket{
 			State: admission.State{UUID: due.UUID, Revision: due.Revision}, DueAt: due.DueAt, Target: due.Target,
-			Redelivered: redelivered || due.Revision.MaybeStarted(), Postponements: due.Revision.Postponements(), Session: &o.admitted,
+			Redelivered:   redelivered || due.MaybeStarted || due.Revision.MaybeStarted(),
+			Postponements: due.Revision.Postponements(), Session: &o.admitted,
 		},
 	}
 	d.ticket.Delivery, d.messages = d, append(d.inline[:0], m)

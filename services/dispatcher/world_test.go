@@ -42,6 +42,8 @@ type world struct {
 	published map[published]bool
 	// targetOf returns the target in the due event of a row; nil: the row's target.
 	targetOf func(store.DueRow) timer.Target
+	// maybeStarted is that of published events.
+	maybeStarted bool
 	// ahead is how far the scheduler's clock is ahead.
 	ahead time.Duration
 	// limit is how many rows the scheduler reads in one poll.
@@ -303,7 +305,7 @@ func (w *world) publish(row store.DueRow) {
 		Partition: shard.PartitionOf(row.Ref.Shard, partitions), Key: row.Ref.Shard.String(),
 		Body: event.MarshalDue(event.Due{
 			Shard: row.Ref.Shard, UUID: row.Ref.UUID, Revision: row.Revision, Generation: row.Generation,
-			Attempt: row.Attempt, DueAt: row.DueAt, Target: row.Target,
+			Attempt: row.Attempt, DueAt: row.DueAt, Target: row.Target, MaybeStarted: w.maybeStarted,
 		}),
 	})
 	w.must(err)

@@ -11,9 +11,9 @@ import (
 // consumeOperation is the name of the Consume call, which owns the partitions, in the log.
 const consumeOperation = "consume hints"
 
-// Close ends the session. After a revoke it waits for publishes in flight, advances the watermarks and releases the
-// claims with P, so that the next owner publishes nothing twice. After a loss it cancels everything immediately:
-// another process may own the shards already, and the fence rejects late writes.
+// Close ends the session. After a revoke it waits for publishes in flight, and with a local queue for the deliveries that have begun. It
+// advances the watermarks and releases the claims with P, so that the next owner publishes nothing twice. After a loss it cancels
+// everything immediately: another process may own the shards already, and the fence rejects late writes.
 func (o *session) Close(ctx context.Context, cause error) error {
 	o.loop.Wait()
 	o.closing = true
@@ -24,6 +24,10 @@ func (o *session) Close(ctx context.Context, cause error) error {
 	stop := context.AfterFunc(ctx, o.cancel)
 	o.workers.Wait()
 	stop()
+	if o.config.LocalQueue != nil {
+		// The watermarks do not move for events that are withdrawn, so the next owner reads their rows.
+		o.config.LocalQueue.Withdraw(ctx, o.partition, cause)
+	}
 	var err error
 	if !errors.Is(cause, bus.ErrLost) {
 		err = o.release(ctx)

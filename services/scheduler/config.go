@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/store"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/scheduler/internal/partition"
@@ -19,6 +21,8 @@ type Config struct {
 	Store     store.Shards
 	Directory *store.Directory
 	Bus       bus.Bus
+	// LocalQueue is the due queue if it is in the memory of this process, and Bus then publishes due events to it; nil if the bus has it.
+	LocalQueue LocalQueue
 	// Clock returns the present in milliseconds.
 	Clock timer.Clock
 	// StoreClock reports whether Clock, which must be its Now, is trusted, and when it was corrected. While it is not
@@ -106,6 +110,13 @@ type Config struct {
 	OutboxAfter time.Duration
 }
 
+// LocalQueue is a due queue in the memory of this process.
+type LocalQueue interface {
+	// Withdraw removes the events of a partition that this process does not own any more. With cause bus.ErrLost it does not wait.
+	// Otherwise it waits, until ctx ends, for the deliveries that have begun.
+	Withdraw(ctx context.Context, p shard.Partition, cause error)
+}
+
 func (c *Config) withDefaults() error {
 	if c.Store == nil || c.Directory == nil || c.Bus == nil || c.Clock == nil || c.Random == nil {
 		return errors.New("scheduler: Store, Directory, Bus, Clock and Random are required")
@@ -173,7 +184,7 @@ func (c *Config) withDefaults() error {
 func (c *Config) limits() partition.Limits {
 	return partition.Limits{
 		LookAhead: c.LookAhead, BusyPoll: c.BusyPoll, HintWindow: c.HintWindow, Slack: c.Slack,
-		Grace: c.Grace, LongBound: c.LongBound,
+		Grace: c.Grace, LongBound: c.LongBound, LocalQueue: c.LocalQueue != nil,
 		ClockBound: c.ClockBound, MaxInFlight: c.MaxInFlight,
 		MaxArmed:     max(1, c.MaxArmed/c.Bus.Partitions()),
 		PollPerShard: c.PollPerShard, PollTotal: c.PollTotal, QueueDepth: c.QueueDepth,

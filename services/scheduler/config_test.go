@@ -48,6 +48,7 @@ func TestTheDefaultsAreThoseOfTheDesign(t *testing.T) {
 // TestThePartitionGetsTheConfiguredLimits sets every limit to a value other than its default.
 func TestThePartitionGetsTheConfiguredLimits(t *testing.T) {
 	c := configured(t, func(c *Config) {
+		c.LocalQueue = struct{ LocalQueue }{}
 		v := reflect.ValueOf(c).Elem()
 		for i := range v.NumField() {
 			if field := v.Field(i); field.Kind() == reflect.Int || field.Kind() == reflect.Int64 {
@@ -59,8 +60,11 @@ func TestThePartitionGetsTheConfiguredLimits(t *testing.T) {
 	for i := range got.NumField() {
 		name, value := got.Type().Field(i).Name, got.Field(i).Interface()
 		expected := want.FieldByName(name).Interface()
-		if name == "MaxArmed" { // partitions have equal shares
+		switch name {
+		case "MaxArmed": // partitions have equal shares
 			expected = c.MaxArmed / 4
+		case "LocalQueue":
+			expected = true
 		}
 		if value != expected {
 			t.Errorf("%s is %v in the partition, want %v", name, value, expected)

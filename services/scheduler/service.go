@@ -38,7 +38,7 @@ func New(config Config) (*Service, error) {
 	config.Logger = config.Logger.With("component", "scheduler")
 	return &Service{
 		config: config, metrics: newMetrics(config.Registerer, config.Clock), outage: outage.New(config.Logger, "scheduler", "operation"),
-		budget: budget.New(config.QueueAhead, config.QueueDepth, config.QueueAheadFor), floors: newFloors(),
+		budget: budget.New(config.QueueAhead, config.QueueDepth, config.QueueAheadFor, config.LocalQueue != nil), floors: newFloors(),
 		sweepSlots: make(chan struct{}, maxConcurrentSweeps),
 	}, nil
 }

@@ -708,7 +708,7 @@ func TestChartIsDocumented(t *testing.T) {
 	}
 	elsewhere := []string{
 		"store", "bus", "token", "secret-key", "outbox", "insecure", "listen", "drain-timeout", // the chart sets them by other values
-		"data", "nats-listen", "nats-sync", "test-clock", // not settings of the roles
+		"data", "due-queue", "nats-listen", "nats-sync", "test-clock", // not settings of the roles
 		"tls-cert", "tls-key", "tls-client-ca", // tls.existingSecret sets them
 		"node", // its default, the host's name, is the pod's name
 	}

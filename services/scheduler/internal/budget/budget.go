@@ -21,6 +21,8 @@ import (
 type Budget struct {
 	min, max int
 	wait     time.Duration
+	// local: only this process publishes to the queue, so all credit is its own.
+	local bool
 
 	mu sync.Mutex
 	// partitions is the number of partitions that the process owns.
@@ -64,9 +66,9 @@ const (
 )
 
 // New returns a budget. least is how many events may be unacknowledged, even if dispatchers can hold fewer. most bounds
-// the capacity. wait is twice the interval between two observations.
-func New(least, most int, wait time.Duration) *Budget {
-	b := &Budget{min: least, max: max(least, most), wait: wait}
+// the capacity. wait is twice the interval between two observations. local: only this process publishes to the queue.
+func New(least, most int, wait time.Duration, local bool) *Budget {
+	b := &Budget{min: least, max: max(least, most), wait: wait, local: local}
 	b.capacity = min(startCapacity*least, b.max)
 	b.left = b.depth()
 	b.granted = b.left
@@ -153,6 +155,9 @@ func (b *Budget) Observe(now timer.Millis, floors bus.Floors) {
 		b.measure(now, done)
 		b.learn(now, waiting, held)
 		all := max(1, len(floors))
+		if b.local {
+			all = max(1, b.partitions)
+		}
 		free = (max(0, b.depth()-held-waiting)*b.partitions + all - 1) / all // rounded up, so it is 0 only if nothing is free
 	}
 	b.left = max(0, free-b.unconfirmed(floors))

@@ -14,7 +14,7 @@ const start timer.Millis = 1_000_000
 
 // newBudget returns the budget of a process that owns all four partitions.
 func newBudget(least, most int, wait time.Duration) *budget.Budget {
-	b := budget.New(least, most, wait)
+	b := budget.New(least, most, wait, false)
 	for range 4 {
 		b.AddPartition()
 	}
@@ -166,7 +166,7 @@ func TestI16_WithoutNumbersOfWaitingEventsCreditHasNoLimit(t *testing.T) {
 // TestI16_AProcessWithOneOfManyPartitionsGetsCredit: no dispatcher has held any event, so only 64 events may be
 // unacknowledged, and the process's share is half an event.
 func TestI16_AProcessWithOneOfManyPartitionsGetsCredit(t *testing.T) {
-	b := budget.New(64, 100_000, 50*time.Millisecond)
+	b := budget.New(64, 100_000, 50*time.Millisecond, false)
 	b.AddPartition()
 	floors := func(waiting int) bus.Floors {
 		f := make(bus.Floors, 128)

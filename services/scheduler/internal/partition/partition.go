@@ -31,6 +31,8 @@ type Limits struct {
 	MaxInFlight, MaxArmed int
 	PollPerShard          int
 	PollTotal             int
+	// LocalQueue: the due queue is in the memory of this process.
+	LocalQueue bool
 	// QueueDepth is the depth of the due queue at which publishing stops.
 	QueueDepth int
 	// SweepPublish bounds the rows that one sweep publishes.
@@ -268,6 +270,9 @@ func (p *Partition) ClaimReleases() []store.Release {
 	items := make([]store.Release, len(p.shards))
 	for i, s := range p.shards {
 		items[i] = store.Release{Claim: s.claim, Published: s.published}
+		if p.limits.LocalQueue {
+			items[i].Published = store.MinKey() // no event is left in a queue
+		}
 	}
 	return items
 }
@@ -382,10 +387,13 @@ func (s *ownedShard) barrierRemovedBefore(tick uint64) bool {
 }
 
 // NeedsFloor reports whether the ack floor should be requested before the next sweep: a handover barrier is in place,
-// publishing waits for the queue to drain, or half of the in-flight set is in use.
+// publishing waits for the queue to drain, half of the in-flight set is in use, or watermarks wait for acknowledgements.
 func (p *Partition) NeedsFloor() bool {
 	if p.floor.Depth >= p.limits.QueueDepth || 2*len(p.inFlight) >= p.limits.MaxInFlight {
 		return true
+	}
+	if p.limits.LocalQueue && len(p.inFlight) > 0 {
+		return true // watermarks wait for it
 	}
 	return p.barriers > 0
 }

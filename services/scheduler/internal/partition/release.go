@@ -94,6 +94,7 @@ func (p *Partition) outgoing(s *ownedShard, row store.DueRow) Outgoing {
 			Shard: row.Ref.Shard, UUID: row.Ref.UUID, Revision: row.Revision,
 			Generation: row.Generation, Attempt: row.Attempt, DueAt: row.DueAt,
 			ClaimVersion: s.claim.Version, Owner: s.claim.Owner, Sequence: p.sequence, Target: row.Target,
+			MaybeStarted: p.limits.LocalQueue && row.DueAt <= s.claimedAt.Add(p.limits.ClockBound),
 		},
 		ID: row.Ref.UUID.String() + "." + row.Revision.String() +
 			"." + strconv.FormatInt(s.claim.Version, 10) + "." + strconv.FormatUint(p.sequence, 10),

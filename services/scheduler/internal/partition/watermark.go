@@ -11,7 +11,8 @@ import (
 )
 
 // Advances lists the watermarks that can move (I6): to the end of the unbroken run of keys, at most R, whose
-// publication the bus has confirmed, but never past the present minus the slack. The caller passes the answers to Advanced.
+// publication the bus has confirmed, but never past the present minus the slack. If the queue is lost with the process, the ack floor
+// must have passed the publications. The caller passes the answers to Advanced.
 func (p *Partition) Advances(now timer.Millis) []store.Advance {
 	first := make(map[shard.ID]store.Key)
 	block := func(row *store.DueRow) {
@@ -22,7 +23,7 @@ func (p *Partition) Advances(now timer.Millis) []store.Advance {
 	}
 	p.timers.Each(block)
 	for _, pub := range p.inFlight {
-		if !pub.confirmed {
+		if !pub.confirmed || p.limits.LocalQueue {
 			block(&pub.row)
 		}
 	}
