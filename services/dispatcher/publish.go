@@ -107,10 +107,11 @@ func (s *Service) message(e event.CloudEvent, sh shard.ID, suffix string) (bus.M
 	}, nil
 }
 
-// hint sends the scheduler a hint if the row is due within the hint window. It decides after the commit, and also sends
+// hint sends the scheduler a hint if the row is due within the hint window and is not held. It decides after the commit, and also sends
 // a hint for a write with an unknown outcome. Hints may be lost, so hint never blocks.
 func (s *Service) hint(d *delivery, f *store.Finish, dueAt, updatedAt timer.Millis) {
-	if f.Kind == store.FinishParked || dueAt.Sub(s.config.Clock()) > s.config.HintWindow && s.config.StoreClock.Trusted() {
+	held := f.Kind == store.FinishParked || d.row.Status.Held()
+	if held || dueAt.Sub(s.config.Clock()) > s.config.HintWindow && s.config.StoreClock.Trusted() {
 		return
 	}
 	h := event.Hint{

@@ -179,7 +179,7 @@ func (s *Service) pauseSchedule(d *delivery, ns *store.Namespace, decision *sche
 		},
 	}
 	setScheduleRetention(&f, &ns.Settings)
-	d.knownRevision = revision
+	d.knownRevision, d.row.Status = revision, timer.StatusPaused
 	s.finishSchedule(d, &f)
 	return nil
 }

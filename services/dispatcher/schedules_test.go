@@ -203,6 +203,13 @@ func TestI22_PauseOnDead(t *testing.T) {
 		if paused.Pause.By != "timerbus" || !strings.Contains(paused.Pause.Note, "2 occurrences in a row are dead") {
 			t.Errorf("pause %+v", paused.Pause)
 		}
+		w.mu.Lock()
+		for _, h := range w.hints {
+			if h.Revision == paused.Revision {
+				t.Errorf("the scheduler got a hint of the paused schedule: %+v", h)
+			}
+		}
+		w.mu.Unlock()
 		if got := w.reasons(); !slices.Equal(got, []string{"created", "created", "paused"}) {
 			t.Errorf("history %q", got)
 		}
