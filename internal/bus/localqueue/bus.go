@@ -275,7 +275,9 @@ func (c *consumer) deliver(ctx context.Context, d *delivery) {
 	p := d.Position.Partition
 	s, err := c.sessionOf(ctx, p)
 	if err == nil {
-		s.busy.Lock()
+		if !s.busy.TryLock() {
+			return // it is being closed, which removes the message or returns it to the queue
+		}
 		c.mu.Lock()
 		current := c.sessions[p] == s && d.accept(s)
 		c.mu.Unlock()
