@@ -149,6 +149,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case below:
 		h.serve(w, r, name)
 	case r.URL.Path+"/" == h.Path:
+		setHeaders(w.Header())
 		// A relative Location is also right behind a proxy that removes a prefix.
 		w.Header().Set("Location", h.Path[len(h.base)+1:])
 		w.WriteHeader(http.StatusPermanentRedirect)
@@ -159,11 +160,15 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+func setHeaders(of http.Header) {
+	for name, value := range headers {
+		of.Set(name, value)
+	}
+}
+
 func (h *handler) serve(w http.ResponseWriter, r *http.Request, name string) {
 	header := w.Header()
-	for key, value := range headers {
-		header.Set(key, value)
-	}
+	setHeaders(header)
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		header.Set("Allow", "GET, HEAD")
 		http.Error(w, r.Method+" is not accepted: want GET", http.StatusMethodNotAllowed)

@@ -78,11 +78,18 @@ func TestFilesAreServedAndOtherPathsAreTheAPIs(t *testing.T) {
 	}
 }
 
-// TestEveryAnswerForbidsForeignScriptsAndFrames: errors, too.
+// TestEveryAnswerForbidsForeignScriptsAndFrames: errors and the redirect, too.
 func TestEveryAnswerForbidsForeignScriptsAndFrames(t *testing.T) {
 	get := serve(t, ui.Options{})
-	for _, path := range []string{"/ui/", "/ui/app.js", "/ui/app.css", "/ui/absent"} {
-		h := get(http.MethodGet, path).Header
+	for path, status := range map[string]int{
+		"/ui/": http.StatusOK, "/ui/app.js": http.StatusOK, "/ui/app.css": http.StatusOK, "/ui/absent": http.StatusNotFound,
+		"/ui": http.StatusPermanentRedirect,
+	} {
+		answer := get(http.MethodGet, path)
+		h := answer.Header
+		if answer.StatusCode != status {
+			t.Errorf("%s: %d, want %d", path, answer.StatusCode, status)
+		}
 		for name, want := range map[string]string{
 			"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",

@@ -44,6 +44,18 @@ async function act(page, action, confirm, fill = async () => {}) {
 const fact = (page, name, value) => page.waitForFunction(([n, v]) =>
   [...document.querySelectorAll(".facts div")].some((d) => d.querySelector("dt")?.textContent === n && d.querySelector("dd")?.textContent === v), [name, String(value)]);
 const notice = (page, text) => page.locator(".notice", { hasText: text }).waitFor();
+const hash = (page) => page.evaluate(() => location.hash);
+
+// hold lets the requests of a path wait until release is called, and answers them then: with answer, or with that of the service.
+async function hold(page, path, answer) {
+  let release;
+  const released = new Promise((resolve) => { release = resolve; });
+  await page.route(`**/${path}`, async (route) => {
+    await released;
+    await (answer ? route.fulfill(answer) : route.continue());
+  });
+  return release;
+}
 
 describe("without a credential", () => {
   let service, api, view, page;
@@ -212,15 +224,112 @@ describe("without a credential", () => {
   test("an existing id and a concurrent change are refused with 409", async () => {
     await show(page, "new/timer");
     await page.getByLabel("Id", { exact: true }).fill("order-1842");
-    await button(page, "Create timer").click();
+    await page.keyboard.press("Enter");
     await page.getByRole("alert").getByText("409 TIMER_EXISTS").waitFor();
+    await show(page, "namespaces");
+    await button(page, "Create namespace…").click();
+    await dialog(page).getByLabel("Name").fill("billing");
+    await dialog(page).getByLabel("Size").selectOption("medium");
+    await button(dialog(page), "Create").click();
+    await dialog(page).getByText("409 NAMESPACE_EXISTS").waitFor();
+    const hint = dialog(page).getByText("It has changed since it was shown.");
+    assert.equal(await hint.count(), 0);
+    await button(dialog(page), "Cancel").click();
     await show(page, "timers/order-1842");
     await button(page, "Pause…").click();
     await api("timers/update", { id: "order-1842", executeIn: "4h" });
     await fact(page, "Generation", (await api("timers/get", { id: "order-1842" })).generation); // the page behind the dialog is read again
     await button(dialog(page), "Pause").click();
     await dialog(page).getByText("409 GENERATION_CONFLICT").waitFor();
+    await hint.waitFor();
     await button(dialog(page), "Cancel").click();
+  });
+
+  test("a form with a wrong or missing value is not sent", async () => {
+    const own = await open(browser, `${service.url}/ui/`);
+    let requests = 0;
+    own.page.on("request", (request) => { if (request.url().endsWith("/create")) requests++; });
+    await show(own.page, "new/timer");
+    await button(own.page, "Create timer").click();
+    assert.equal(await own.page.evaluate(() => document.activeElement.validity.valueMissing), true, "the id is required");
+    await own.page.getByLabel("Id", { exact: true }).fill("wrong");
+    await own.page.getByText("More settings").click();
+    await own.page.getByLabel("Attempts, at most").fill("1.5");
+    await own.page.getByText("More settings").click();
+    await button(own.page, "Create timer").click();
+    assert.equal(await own.page.evaluate(() => document.activeElement.validity.stepMismatch), true, "a hidden field is shown if it is invalid");
+    await own.page.getByLabel("Attempts, at most").fill("");
+    await own.page.getByLabel("Payload (JSON)").fill("{");
+    await button(own.page, "Create timer").click();
+    await own.page.getByRole("alert").getByText("Not sent").waitFor();
+    await own.page.getByRole("alert").getByText("The payload is not JSON").waitFor();
+    assert.equal(requests, 0);
+    own.check();
+    await own.close();
+  });
+
+  test("an answer after the dialog or form was left changes neither the page nor another dialog", async () => {
+    for (const id of ["slow", "slow-too"]) await api("timers/create", { id, executeIn: "1h" });
+    await api("schedules/create", { id: "slow", specs: [{ every: "1h" }] });
+    const own = await open(browser, `${service.url}/ui/`, { expected: [/status of 503/] });
+    await own.page.clock.install();
+    const refused = { status: 503, json: { error: "UNAVAILABLE", message: "the store does not answer" } };
+
+    await show(own.page, "timers/slow", "ns=default", "slow");
+    let release = await hold(own.page, "timers/pause");
+    await button(own.page, "Pause…").click();
+    await button(dialog(own.page), "Pause").click();
+    await button(dialog(own.page), "Sending…").waitFor();
+    await own.page.keyboard.press("Escape");
+    await button(own.page, "Update…").click();
+    release();
+    await notice(own.page, "slow is paused.");
+    assert.equal(await dialog(own.page).getByRole("heading").innerText(), "Update slow");
+    await button(dialog(own.page), "Cancel").click();
+
+    await show(own.page, "timers/slow-too", "ns=default", "slow-too");
+    release = await hold(own.page, "timers/delete", refused);
+    await button(own.page, "Delete…").click();
+    await button(dialog(own.page), "Delete").click();
+    await button(dialog(own.page), "Sending…").waitFor();
+    await own.page.keyboard.press("Escape");
+    release();
+    await notice(own.page, "Delete slow-too: the store does not answer");
+
+    await show(own.page, "schedules/slow", "ns=default", "slow");
+    release = await hold(own.page, "schedules/backfill", refused);
+    await button(own.page, "Backfill…").click();
+    await dialog(own.page).getByLabel("From").fill("2026-01-01T00:00:00");
+    await dialog(own.page).getByLabel("Before").fill("2026-01-02T00:00:00");
+    await button(dialog(own.page), "Backfill").click();
+    await button(dialog(own.page), "Working…").waitFor();
+    await own.page.keyboard.press("Escape");
+    await button(own.page, "Trigger…").click();
+    release();
+    await notice(own.page, "Backfill slow: failed, 0 occurrences created, 0 existed: the store does not answer");
+    assert.equal(await dialog(own.page).getByRole("heading").innerText(), "Trigger slow");
+    await button(dialog(own.page), "Cancel").click();
+
+    await show(own.page, "new/timer");
+    release = await hold(own.page, "timers/create");
+    await own.page.getByLabel("Id", { exact: true }).fill("slow-three");
+    await button(own.page, "Create timer").click();
+    await button(own.page, "Sending…").waitFor();
+    await show(own.page, "shards");
+    const before = await hash(own.page);
+    release();
+    await notice(own.page, "slow-three is created.");
+    assert.equal(await hash(own.page), before);
+
+    await own.page.clock.runFor(11_000);
+    await own.page.locator(".notice:not(.warn)").first().waitFor({ state: "detached" });
+    assert.equal(await own.page.locator(".notice.warn").count(), 2, "warnings stay");
+    await own.page.locator(".notice.warn").first().getByLabel("Dismiss").click();
+    await own.page.locator(".notice.warn").nth(1).waitFor({ state: "detached" });
+    own.check();
+    await own.close();
+    for (const id of ["slow", "slow-too", "slow-three"]) await api("timers/delete", { id });
+    await api("schedules/delete", { id: "slow" });
   });
 
   test("a change while a dialog is open is not overwritten, but refused with 409", async () => {
@@ -389,16 +498,69 @@ describe("without a credential", () => {
     await own.close();
   });
 
+  test("dead letters beyond the first 5,000 are read on demand", async () => {
+    const own = await open(browser, `${service.url}/ui/`, { expected: [/status of 503/] });
+    const cursors = [];
+    let fails = true;
+    await own.page.route("**/timers/list", async (route) => {
+      const { cursor = "0", limit } = route.request().postDataJSON();
+      if (cursor === "10" && fails) {
+        fails = false;
+        await route.fulfill({ status: 503, json: { error: "UNAVAILABLE", message: "the store does not answer" } });
+        return;
+      }
+      cursors.push(cursor);
+      const timers = Array.from({ length: limit }, (_, i) => ({
+        namespace: "default", id: `many-${cursor}-${i}`, uuid: `${cursor}-${i}`, generation: "1", status: "dead", attempts: 1, lastError: "reset",
+        executeAt: "2026-01-01T00:00:00Z", dueAt: "2026-01-01T00:00:00Z",
+      }));
+      await route.fulfill({ json: { timers, nextCursor: cursor === "10" ? undefined : String(Number(cursor) + 1) } });
+    });
+    await show(own.page, "dead");
+    await own.page.getByText("5,000 dead timers in 1 group, by host and reason, and more.").waitFor();
+    await button(own.page, "Read more").click();
+    await own.page.getByRole("alert").getByText("503 UNAVAILABLE").waitFor();
+    await own.page.getByText("5,000 dead timers").waitFor();
+    await button(own.page, "Read more").click();
+    await own.page.getByText("5,500 dead timers in 1 group, by host and reason.").waitFor();
+    await own.page.getByRole("alert").waitFor({ state: "detached" });
+    await button(own.page, "Read more").waitFor({ state: "detached" });
+    assert.deepEqual(cursors, Array.from({ length: 11 }, (_, i) => String(i)));
+    own.check();
+    await own.close();
+  });
+
   test("dead letters are read again after a slow read, and when the tab is seen again", async () => {
     const context = await browser.newContext();
     const own = await context.newPage();
     own.setDefaultTimeout(30_000);
     await own.clock.install();
-    let requests = 0, release;
-    const held = new Promise((resolve) => { release = resolve; });
+    let requests = 0, details = 0, release;
+    const runUntil = async (n) => {
+      for (let i = 0; requests < n && i < 1000; i++) await own.clock.runFor(1000);
+      assert.equal(requests, n);
+    };
+    const held = () => new Promise((resolve) => { release = resolve; });
+    own.on("request", (request) => { if (request.url().endsWith("/timers/get")) details++; });
     await own.route("**/timers/list", async (route) => {
-      if (++requests === 1) await held;
-      await route.continue();
+      switch (++requests) {
+        case 1:
+          await held();
+          await route.continue();
+          break;
+        case 2: {
+          const response = await route.fetch();
+          const { timers } = await response.json();
+          await route.fulfill({ response, json: { timers: [...timers, { ...timers[0], uuid: "new", lastError: "a new error" }] } });
+          break;
+        }
+        case 3:
+          await held();
+          await route.fulfill({ status: 503, json: { error: "UNAVAILABLE", message: "the store does not answer" } });
+          break;
+        default:
+          await route.continue();
+      }
     });
     const begun = own.waitForRequest("**/timers/list");
     await own.goto(`${service.url}/ui/#/dead?ns=default`);
@@ -407,6 +569,11 @@ describe("without a credential", () => {
     release();
     await own.locator(".group").first().waitFor();
     assert.equal(requests, 1, "a slow read was repeated before its end");
+    for (let i = 0; i < 2; i++) await button(own, "Live").click();
+    await own.clock.runFor(1000);
+    assert.equal(requests, 1, "a costly read was repeated by Live");
+    await button(own.locator(".group", { hasText: "500 Internal Server Error" }), "Show timers").click();
+    await until("the shown timers are read", async () => details === 20);
     const hide = (hidden) => own.evaluate((value) => {
       Object.defineProperty(document, "hidden", { configurable: true, get: () => value });
       document.dispatchEvent(new Event("visibilitychange"));
@@ -418,6 +585,16 @@ describe("without a credential", () => {
     await hide(false);
     await own.clock.runFor(1000);
     await again;
+    await own.locator(".group", { hasText: "a new error" }).waitFor();
+    await own.clock.runFor(1000);
+    assert.equal(details, 20, "the same timers were read again");
+    await runUntil(3);
+    await own.clock.runFor(15_000);
+    release();
+    await own.getByRole("alert").waitFor();
+    await own.clock.runFor(1_400_000);
+    assert.equal(requests, 3, "a costly read was repeated soon after its failure");
+    await runUntil(4);
     await context.close();
   });
 
@@ -565,14 +742,18 @@ describe("without a credential", () => {
     assert.equal(await page.evaluate(() => document.activeElement.id), "open");
     await page.keyboard.press("Escape");
     await page.locator("h1").focus();
+    const before = await hash(page);
     await page.keyboard.press("?");
+    await dialog(page).waitFor();
+    await page.evaluate(() => { document.activeElement.blur(); });
+    for (const key of ["g", "d", "c"]) await page.keyboard.press(key);
+    assert.equal(await hash(page), before, "a shortcut worked behind a dialog");
     await dialog(page).getByLabel("Use these keys").uncheck();
     assert.deepEqual(await violations(page), []);
     await page.keyboard.press("Escape");
     await dialog(page).waitFor({ state: "detached" });
-    await page.keyboard.press("g");
-    await page.keyboard.press("d");
-    assert.equal(await page.locator("h1").innerText(), "Timers");
+    for (const key of ["g", "d", "c"]) await page.keyboard.press(key);
+    assert.equal(await hash(page), before, "a shortcut worked though they are switched off");
     await page.evaluate(() => localStorage.setItem("timerbus-shortcuts", "on"));
     await page.reload();
     await page.getByRole("heading", { level: 1 }).waitFor();
@@ -614,7 +795,7 @@ describe("without a credential", () => {
   });
 
   test("parts that do not work are shown with their reasons", async () => {
-    const own = await open(browser, `${service.url}/ui/#/shards?ns=default`, { expected: [/status of 503/] });
+    const own = await open(browser, `${service.url}/ui/#/shards?ns=default`, { expected: [/status of 50[23]/] });
     const since = new Date(Date.now() - 60_000).toISOString();
     let health = { status: "ok", degraded: [{ part: "bus", reason: "the bus does not answer", since }] };
     await own.page.route("**/readyz", (route) => route.fulfill({ status: health.reasons ? 503 : 200, contentType: "application/json", body: JSON.stringify(health) }));
@@ -627,6 +808,15 @@ describe("without a credential", () => {
     assert.deepEqual(await violations(own.page), []);
     await own.page.unroute("**/readyz");
     await own.page.getByText("healthy").waitFor();
+    // The answers of a proxy are not the health of the service.
+    for (const [answer, code] of [[{ status: 502, json: { status: "ok" } }, "502 HTTP_502"], [{ status: 200, contentType: "text/html", body: "<p>sign in" }, "200 HTTP_200"]]) {
+      await own.page.route("**/readyz", (route) => route.fulfill(answer));
+      await own.page.getByRole("alert").getByText(code).waitFor();
+      assert.equal(await own.page.getByText("healthy").count(), 0);
+      await own.page.unroute("**/readyz");
+      await button(own.page, "Try again").click();
+      await own.page.getByText("healthy").waitFor();
+    }
     own.check();
     await own.close();
   });
@@ -642,6 +832,18 @@ describe("without a credential", () => {
     await button(own.page, "Copy").click();
     await button(own.page, "Copied").waitFor();
     assert.match(await own.page.evaluate(() => navigator.clipboard.readText()), /^timerbus namespace update empty --flow/);
+    await button(own.page, "Copy").waitFor();
+    const copied = (result) => own.page.evaluate((value) => {
+      navigator.clipboard.writeText = () => Promise.reject(new Error("refused"));
+      document.execCommand = () => { window.tried = true; return value; };
+    }, result);
+    await copied(false);
+    await button(own.page, "Copy").click();
+    await own.page.waitForFunction(() => window.tried);
+    assert.equal(await button(own.page, "Copied").count(), 0);
+    await copied(true);
+    await button(own.page, "Copy").click();
+    await button(own.page, "Copied").waitFor();
     own.check();
     await own.close();
   });

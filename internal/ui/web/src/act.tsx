@@ -1,22 +1,26 @@
 // Dialogs that change something: one request, or all timers that a filter selects.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, callFull, type MatchingPage } from "./api";
+import { ApiError, asError, call, callFull, type MatchingPage, type TimerPage } from "./api";
 import { counted, number } from "./format";
 import { Button, Dialog, ErrorBox } from "./parts";
 import { notify } from "./state";
 
-function asError(cause: unknown): ApiError {
-  return cause instanceof ApiError ? cause : new ApiError(0, "UNEXPECTED", String(cause));
+// useGone returns whether the component was removed, for what follows a request.
+export function useGone(): { readonly current: boolean } {
+  const gone = useRef(false);
+  useEffect(() => () => { gone.current = true; }, []);
+  return gone;
 }
 
-// Confirm asks before one request. done is the notice after it, lateText the one after an answer 202.
+// Confirm asks before one request. done is the notice after it. If the dialog was closed before the answer, only a notice follows.
 export function Confirm({ title, children, verb, danger, path, body, done, close, after }: {
   title: string; children?: ComponentChildren; verb: string; danger?: boolean; path: string; body: () => object | string; done: string;
   close: () => void; after: () => void;
 }) {
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
+  const gone = useGone();
   const send = async () => {
     const request = body();
     if (typeof request === "string") {
@@ -27,10 +31,13 @@ export function Confirm({ title, children, verb, danger, path, body, done, close
     try {
       const { late } = await callFull(path, request);
       notify(late ? `${done} An earlier delivery may have been sent.` : done, late ? "warn" : "ok");
+      if (gone.current) return;
       close();
       after();
     } catch (cause) {
-      setError(asError(cause));
+      const e = asError(cause);
+      if (gone.current) notify(`${title}: ${e.message}`, "warn");
+      setError(e);
       setBusy(false);
     }
   };
@@ -39,7 +46,7 @@ export function Confirm({ title, children, verb, danger, path, body, done, close
       <form onSubmit={(e) => { e.preventDefault(); void send(); }}>
         {children}
         {error && <ErrorBox error={error} />}
-        {error?.status === 409 && <p class="hint">It has changed since it was shown. Close this dialog; the page shows the present state.</p>}
+        {error && /^(GENERATION|VERSION)_CONFLICT$/.test(error.code) && <p class="hint">It has changed since it was shown. Close this dialog; the page shows the present state.</p>}
         <div class="dialog-foot">
           <Button onClick={close}>Cancel</Button>
           <button type="submit" class={`button ${danger ? "danger" : "primary"}`} disabled={busy}>{busy ? "Sending…" : verb}</button>
@@ -83,6 +90,30 @@ export function dryRun(path: string, filter: Record<string, unknown>): BulkActio
   };
 }
 
+// countEach counts what a filter selects, for each of several statuses: by the count of the API, or by a walk if the count does not have the
+// criterion.
+export async function countEach(
+  filter: { namespace: string; correlationId?: string | undefined; dueFrom?: string | undefined; dueBefore?: string | undefined },
+  statuses: (string | undefined)[], abort: AbortSignal, progress: (n: number) => void = () => undefined,
+): Promise<Counted> {
+  let n = 0, more = false;
+  for (const status of statuses) {
+    if (!filter.correlationId) {
+      const found = await call<{ count: number; truncated: boolean }>("timers/count", { ...filter, status }, abort);
+      n += found.count;
+      more ||= found.truncated;
+      continue;
+    }
+    let cursor: string | undefined;
+    do {
+      const page: TimerPage = await call("timers/list", { ...filter, status, limit: 1000, cursor }, abort);
+      progress(n += page.timers.length);
+      cursor = page.nextCursor;
+    } while (cursor);
+  }
+  return { n, more };
+}
+
 // Bulk counts what a filter selects, and then changes it page by page, until the end, or until it is cancelled or closed.
 export function Bulk({ action, close, after }: { action: BulkAction; close: () => void; after: () => void }) {
   const [state, setState] = useState<"ask" | "counting" | "counted" | "running" | "ended" | "cancelled" | "failed">("ask");
@@ -93,10 +124,8 @@ export function Bulk({ action, close, after }: { action: BulkAction; close: () =
   const abort = useRef<AbortController>(new AbortController());
   const cursor = useRef<string | undefined>(undefined);
   const cancelled = useRef(false);
-
-  const gone = useRef(false);
+  const gone = useGone();
   useEffect(() => () => {
-    gone.current = true;
     cancelled.current = true;
     abort.current.abort();
   }, []);
@@ -139,9 +168,9 @@ export function Bulk({ action, close, after }: { action: BulkAction; close: () =
     }
     after();
   };
-  const total = count?.n ?? 0;
+  const total = count && !count.more ? count.n + (count.skipped ?? 0) : undefined;
   const summary = (p: Progress) => `${counted(p.applied, "timer")} ${action.done}` +
-    (p.skipped ? `, ${number(p.skipped)} skipped` : "") + (p.late ? `, ${number(p.late)} of them late` : "");
+    (p.late ? ` (an earlier delivery of ${number(p.late)} may have been sent)` : "") + (p.skipped ? `, ${number(p.skipped)} skipped` : "");
   return (
     <Dialog title={action.title} close={close}>
       <p>{action.describe}</p>
@@ -151,7 +180,10 @@ export function Bulk({ action, close, after }: { action: BulkAction; close: () =
       )}
       {progress.pages > 0 && (
         <div class="progress-wrap">
-          <progress max={Math.max(1, total, progress.matched)} value={progress.matched} aria-label="Progress" />
+          {(state === "running" || total !== undefined) && (
+            <progress max={total || 1} value={total === undefined ? undefined : count?.skipped === undefined ? progress.applied : progress.matched}
+              aria-label="Progress" />
+          )}
           <p role="status">
             {state === "running" ? "Working: " : state === "ended" ? "Finished: " : state === "cancelled" ? "Cancelled: " : "Stopped: "}{summary(progress)}
             {state === "cancelled" && ". The others were not changed."}

@@ -17,10 +17,14 @@ export interface Caller { name: string; grants: Grant[] }
 export class ApiError extends Error {
   constructor(
     readonly status: number, readonly code: string, message: string,
-    readonly details: Record<string, unknown> = {}, readonly retryAfter = 0,
+    readonly retryAfter = 0, // ms
   ) {
     super(message);
   }
+}
+
+export function asError(cause: unknown): ApiError {
+  return cause instanceof ApiError ? cause : new ApiError(0, "UNEXPECTED", String(cause));
 }
 
 const tokenKey = "timerbus-token";
@@ -58,13 +62,10 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 }
 
 async function failure(response: Response): Promise<ApiError> {
-  const retryAfter = Number(response.headers.get("Retry-After") ?? 0) || 0;
-  try {
-    const e = await response.json() as { error: string; message: string; details: Record<string, unknown> };
-    return new ApiError(response.status, e.error, e.message, e.details, retryAfter);
-  } catch {
-    return new ApiError(response.status, "HTTP_" + response.status, `The server answered ${response.status} ${response.statusText}.`, {}, retryAfter);
-  }
+  const { status, statusText } = response;
+  const e = await response.json().catch(() => null) as { error?: unknown; message?: unknown } | null;
+  const retryAfter = Number(response.headers.get("Retry-After")) * 1000 || 0;
+  return new ApiError(status, String(e?.error ?? `HTTP_${status}`), String(e?.message ?? `The server answered ${status} ${statusText}.`), retryAfter);
 }
 
 interface Raw { rawJSON?: (text: string) => unknown }
@@ -77,6 +78,16 @@ export function parseJSON(text: string): unknown {
   const keep = (_: string, value: unknown, context?: { source?: string }): unknown =>
     typeof value === "number" && context?.source !== undefined && context.source.length > 15 ? rawJSON(context.source) : value;
   return JSON.parse(text, keep as (key: string, value: unknown) => unknown);
+}
+
+// payloadOf parses the text of a payload.
+export function payloadOf(text: string): { value?: unknown; error?: string } {
+  if (!text.trim()) return {};
+  try {
+    return { value: parseJSON(text) };
+  } catch (cause) {
+    return { error: `The payload is not JSON: ${(cause as Error).message}` };
+  }
 }
 
 export interface Answer<T> { data: T; late: boolean }
@@ -105,14 +116,16 @@ export interface Health {
   degraded?: { part: string; reason: string; since: string }[];
 }
 
-// health returns the readiness of the process, also if it is not ready.
-export async function health(): Promise<Health> {
-  const response = await send("readyz", {});
-  return await response.json() as Health;
+// health returns the readiness of the process, also if it is not ready. The answers of a proxy have no status and no reasons.
+export async function health(abort: AbortSignal): Promise<Health> {
+  const response = await send("readyz", { signal: abort });
+  const found = await response.clone().json().catch(() => null) as Health | null;
+  if (found && (response.ok ? typeof found.status === "string" : response.status === 503 && found.reasons?.length)) return found;
+  throw await failure(response);
 }
 
-export async function metricsText(): Promise<string> {
-  const response = await send("metrics", {});
+export async function metricsText(abort: AbortSignal): Promise<string> {
+  const response = await send("metrics", { signal: abort });
   if (!response.ok) throw await failure(response);
   return response.text();
 }

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { ApiError, apiURL, call, callFull, may, parseJSON, token, type Occurrence, type Schedule, type Timer } from "./api";
-import { instant, localZone, shell } from "./format";
+import { ApiError, apiURL, asError, call, callFull, may, payloadOf, token, type Occurrence, type Schedule, type Timer } from "./api";
+import { useGone } from "./act";
+import { inputZone, instant, localZone, shell } from "./format";
 import { AreaField, Card, Command, ErrorBox, Page, SelectField, TextField } from "./parts";
 import { Occurrences } from "./schedules";
-import { go, link, namespace, notify, zone } from "./state";
+import { go, link, namespace, notify } from "./state";
 
 type Body = Record<string, unknown>;
 
@@ -19,16 +20,6 @@ function cli(words: string[], flags: [flag: string, value: string][]): string {
   const id = words.at(-1) ?? "";
   const command = id.startsWith("-") ? [...words.slice(0, -1), `--id=${id}`] : words;
   return ["timerbus " + command.map(shell).join(" "), ...all.filter(([, value]) => value).map(([flag, value]) => `  ${flag} ${shell(value)}`)].join(" \\\n");
-}
-
-// payloadOf parses the text of a payload.
-function payloadOf(text: string): { value?: unknown; error?: string } {
-  if (!text.trim()) return {};
-  try {
-    return { value: parseJSON(text) };
-  } catch (cause) {
-    return { error: `Not JSON: ${(cause as Error).message}` };
-  }
 }
 
 // compact leaves out absent fields. An empty text is a payload.
@@ -47,32 +38,48 @@ function Equivalents({ curl, cli }: { curl: string; cli: string }) {
   );
 }
 
-function Submit({ send, label }: { send: () => Promise<void>; label: string }) {
+// Form sends a request that creates something, and opens the page whose path send returns, unless this page was left.
+function Form({ title, label, id, invalid, send, children }: {
+  title: string; label: string; id: string; invalid: string | undefined; send: () => Promise<string[]>; children: ComponentChildren;
+}) {
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
+  const gone = useGone();
+  const writable = may("write", namespace.value);
   const submit = async () => {
+    if (invalid) {
+      setError(new ApiError(0, "INCOMPLETE", invalid));
+      return;
+    }
     setBusy(true);
     setError(undefined);
     try {
-      await send();
+      const path = await send();
+      if (!gone.current) go(path);
     } catch (cause) {
-      setError(cause instanceof ApiError ? cause : new ApiError(0, "INCOMPLETE", (cause as Error).message));
+      const e = asError(cause);
+      if (gone.current) notify(`${label} ${id}: ${e.message}`, "warn");
+      setError(e);
     }
     setBusy(false);
   };
   return (
-    <>
-      {error && <ErrorBox error={error} />}
-      {!may("write", namespace.value) && <p class="callout">You have no right to write in {namespace.value}.</p>}
-      <button type="button" class="button primary" disabled={busy || !may("write", namespace.value)} onClick={() => { void submit(); }}>{busy ? "Sending…" : label}</button>
-    </>
+    <Card title={title}>
+      <form onSubmit={(e) => { e.preventDefault(); void submit(); }}>
+        {children}
+        {error && <ErrorBox error={error} />}
+        {!writable && <p class="callout">You have no right to write in {namespace.value}.</p>}
+        <button type="submit" class="button primary" disabled={busy || !writable}>{busy ? "Sending…" : label}</button>
+      </form>
+    </Card>
   );
 }
 
 const conflicts: [string, string][] = [["fail", "Refuse (409)"], ["replace", "Replace it"], ["keep", "Keep it"]];
 
+// More opens if a field in it is invalid, because the browser cannot focus hidden fields.
 function More({ children }: { children: ComponentChildren }) {
-  return <details class="more"><summary>More settings</summary>{children}</details>;
+  return <details class="more" onInvalidCapture={(e) => { e.currentTarget.open = true; }}><summary>More settings</summary>{children}</details>;
 }
 
 export function CreateTimer() {
@@ -103,24 +110,22 @@ export function CreateTimer() {
     ["--max-attempts", attempts], ["--callback-timeout", timeout], ["--correlation-id", correlationId], ["--flow-key", flowKey], ["--on-conflict", onConflict],
   ];
   const send = async () => {
-    if (parsed.error) throw new Error(parsed.error);
-    if (how === "at" && !instant(at)) throw new Error("Enter the time completely.");
     const { data, late } = await callFull<Timer>("timers/create", body);
     notify(late ? `${data.id} is replaced. An earlier delivery may have been sent.` : `${data.id} is created.`, late ? "warn" : "ok");
-    go(["timers", data.id]);
+    return ["timers", data.id];
   };
   return (
     <Page title="Create timer" crumb={<><a href={link(["timers"])}>Timers</a> / {namespace.value}</>}
       actions={<a class="button" href={link(["new", "schedule"])}>Schedule instead</a>}>
-      <div class="grid form">
-        <Card title="Timer">
+      <div class="grid">
+        <Form title="Timer" label="Create timer" id={id} invalid={parsed.error} send={send}>
           <TextField label="Id" value={id} set={setId} required placeholder="order-1842" mono hint="Unique in the namespace." />
           <SelectField label="When" value={how} set={setHow} options={[["in", "After a duration"], ["at", "At an instant"], ["local", "At a local time"]]} />
           {how === "in" && <TextField label="Duration" value={in_} set={setIn} hint="Such as 200ms, 30s, 1h30m or 1d12h." />}
-          {how === "at" && <TextField label={`Time (${zone.value === "utc" ? "UTC" : "local"})`} type="datetime-local" step="1" value={at} set={setAt} />}
+          {how === "at" && <TextField label={`Time (${inputZone()})`} type="datetime-local" step="1" value={at} set={setAt} required />}
           {how === "local" && (
             <>
-              <TextField label="Local time" type="datetime-local" step="1" value={localTime} set={setLocalTime} />
+              <TextField label="Local time" type="datetime-local" step="1" value={localTime} set={setLocalTime} required />
               <TextField label="Time zone" value={timeZone} set={setTimeZone} hint="If the rules of the zone change, the timer moves with them." />
             </>
           )}
@@ -133,8 +138,7 @@ export function CreateTimer() {
             <TextField label="Correlation id" value={correlationId} set={setCorrelationId} />
             <TextField label="Flow key" value={flowKey} set={setFlowKey} hint="Timers with the same key share a limit of the namespace." />
           </More>
-          <Submit send={send} label="Create timer" />
-        </Card>
+        </Form>
         <Equivalents curl={curl("timers/create", body)} cli={cli(["timer", "create", id || "order-1842"], flags)} />
       </div>
     </Page>
@@ -174,21 +178,20 @@ export function CreateSchedule() {
     const timeout = setTimeout(() => {
       call<{ occurrences: Occurrence[]; timeZone: string }>("schedules/preview", { ...JSON.parse(previewed) as object, limit: 6 }, abort.signal).then(
         (found) => { setPreview(found); setPreviewError(undefined); },
-        (cause: unknown) => { if (!abort.signal.aborted && cause instanceof ApiError) { setPreviewError(cause); setPreview(undefined); } });
+        (cause: unknown) => { if (!abort.signal.aborted) { setPreviewError(asError(cause)); setPreview(undefined); } });
     }, 300);
     return () => { clearTimeout(timeout); abort.abort(); };
   }, [previewed]);
   const send = async () => {
-    if (parsed.error) throw new Error(parsed.error);
     const { data } = await callFull<Schedule>("schedules/create", body);
     notify(`${data.id} is created.`);
-    go(["schedules", data.id]);
+    return ["schedules", data.id];
   };
   return (
     <Page title="Create schedule" crumb={<><a href={link(["schedules"])}>Schedules</a> / {namespace.value}</>}
       actions={<a class="button" href={link(["new", "timer"])}>Timer instead</a>}>
-      <div class="grid form">
-        <Card title="Schedule">
+      <div class="grid">
+        <Form title="Schedule" label="Create schedule" id={id} invalid={parsed.error} send={send}>
           <TextField label="Id" value={id} set={setId} required placeholder="daily-report" mono />
           <SelectField label="Occurs" value={kind} set={setKind} options={[["cron", "Cron expression"], ["every", "Interval"], ["rrule", "RRULE"]]} />
           {kind === "cron" && <TextField label="Cron expression" value={cron} set={setCron} mono hint="Minute, hour, day of month, month, day of week; 6 fields begin with seconds." />}
@@ -204,8 +207,7 @@ export function CreateSchedule() {
             <SelectField label="After an outage" value={catchUp} set={setCatchUp} options={[["all", "Create all of the last minute"], ["last", "Create the last one"], ["none", "Create none"]]} />
             <TextField label="Occurrences, at most" type="number" value={count} set={setCount} />
           </More>
-          <Submit send={send} label="Create schedule" />
-        </Card>
+        </Form>
         <div class="column">
           <Card title="Next occurrences" flush>
             {previewError && <ErrorBox error={previewError} />}

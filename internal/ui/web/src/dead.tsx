@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, call, may, type Timer, type TimerPage } from "./api";
+import { asError, call, may, type ApiError, type Timer, type TimerPage } from "./api";
 import { Bulk, dryRun, type BulkAction } from "./act";
-import { counted, hostOf, inputTime, instant, number, time } from "./format";
+import { counted, hostOf, inputTime, inputZone, instant, number, time } from "./format";
 import { Lazy, TimerTable } from "./timers";
 import { Button, Card, Empty, ErrorBox, Page, Badge } from "./parts";
 import { usePoll } from "./poll";
@@ -63,7 +63,7 @@ function Members({ of: g }: { of: Group }) {
       .then((newest) => newest.generation === t.generation ? t : { ...t, status: newest.status }, () => t);
     void Promise.all(g.timers.map(get)).then((all) => { if (!abort.signal.aborted) setPresent(all); });
     return () => { abort.abort(); };
-  }, [g.timers]);
+  }, [g.timers.map((t) => t.uuid + t.generation).join()]);
   return <TimerTable timers={present} caption={`Dead timers of ${label(g)}`} />;
 }
 
@@ -79,7 +79,9 @@ export function Dead() {
   const own = more?.key === key ? more : undefined;
   const [open, setOpen] = useState<string>();
   const [bulk, setBulk] = useState<BulkAction | null>(null);
-  const first = usePoll<Read>(own ? "" : key, 10_000, (abort) => readOn(undefined, filter, abort, (read) => { setPartial({ key, read }); }), true);
+  const [turn, setTurn] = useState(0);
+  const first = usePoll<Read>(own ? "" : key, 10_000, (abort) =>
+    readOn(undefined, filter, abort, (read) => { if (!first.data) setPartial({ key, read }); }), true);
   const state = own?.read ?? first.data ?? (partial?.key === key ? partial.read : undefined);
   const reading = own?.busy ?? first.loading;
   const error = own ? own.error : first.error;
@@ -97,12 +99,13 @@ export function Dead() {
       });
       if (!signal.aborted) setMore({ key, read, busy: false });
     } catch (cause) {
-      if (!signal.aborted) setMore({ key, read, busy: false, error: cause instanceof ApiError ? cause : new ApiError(0, "UNEXPECTED", String(cause)) });
+      if (!signal.aborted) setMore({ key, read, busy: false, error: asError(cause) });
     }
   };
   const again = () => {
     abort.current.abort();
     setMore(undefined);
+    setTurn((n) => n + 1);
     first.again();
   };
 
@@ -131,7 +134,7 @@ export function Dead() {
     <Page title="Dead letters" actions={actions}>
       <form class="filters" role="search" onSubmit={(e) => { e.preventDefault(); }}>
         <Lazy label="Correlation id" value={correlationId} set={(value) => { change({ correlationId: value }); }} />
-        <Lazy label="Planned from" type="datetime-local" value={inputTime(dueFrom)} set={(value) => { change({ dueFrom: instant(value) }); }} />
+        <Lazy label={`Planned from (${inputZone()})`} type="datetime-local" value={inputTime(dueFrom)} set={(value) => { change({ dueFrom: instant(value) }); }} />
         <Lazy label="Planned before" type="datetime-local" value={inputTime(dueBefore)} set={(value) => { change({ dueBefore: instant(value) }); }} />
         {filtered && <Button kind="ghost" onClick={() => { go(["dead"]); }}>Clear</Button>}
       </form>
@@ -162,7 +165,7 @@ export function Dead() {
                     <Button kind="small ghost" aria-expanded={open === k} onClick={() => { setOpen(open === k ? undefined : k); }}>{open === k ? "Hide" : "Show"} timers</Button>
                   </div>
                 </div>
-                {open === k && <Members of={g} />}
+                {open === k && <Members key={turn} of={g} />}
                 {open === k && g.count > g.timers.length && <p class="muted pad">The first {g.timers.length} of {number(g.count)}.</p>}
               </section>
             ))}

@@ -1,4 +1,5 @@
 // Texts for times, durations and numbers.
+import type { FlowLimit } from "./api";
 import { scheduleZone, zone } from "./state";
 
 // localZone returns the IANA name of the browser's time zone.
@@ -51,11 +52,13 @@ export function duration(ms: number): string {
   return `${Math.round(s / 86_400)} d`;
 }
 
+export const seconds = (s: number | undefined): string => s === undefined ? "–" : duration(s * 1000);
+
 export function relative(at: string | number, now: number): string {
   const ms = (typeof at === "number" ? at : Date.parse(at)) - now;
-  const seconds = Math.abs(ms) < 120_000 ? duration(Math.round(ms / 1000) * 1000 || 0) : duration(ms);
-  if (Math.abs(ms) < 500) return "now";
-  const text = Math.abs(ms) < 10_000 ? `${Math.round(Math.abs(ms) / 1000)} s` : seconds;
+  const abs = Math.abs(ms);
+  if (abs < 500) return "now";
+  const text = abs < 120_000 ? `${Math.round(abs / 1000)} s` : duration(abs);
   return ms > 0 ? `in ${text}` : `${text} ago`;
 }
 
@@ -82,6 +85,13 @@ export function span(text: string | undefined): string {
   if (hours && Number(hours) > 24 && Number(hours) % 24 === 0) return `${Number(hours) / 24}d`;
   return text.replace(/(\d+h)0m0s$/, "$1").replace(/(\d+m)0s$/, "$1");
 }
+
+export function limitText(of: FlowLimit): string {
+  return [of.rate && `${number(of.rate.count)} per ${span(of.rate.per)}`, of.concurrency && `${number(of.concurrency)} at a time`].filter(Boolean).join(", ");
+}
+
+// inputZone is the zone of inputs of type datetime-local.
+export const inputZone = (): string => zone.value === "utc" ? "UTC" : "local";
 
 // inputTime returns the value of an input of type datetime-local for an instant, in the shown zone.
 export function inputTime(at: string | undefined): string {

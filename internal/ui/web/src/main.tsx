@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
-import { ApiError, caller, identify, setToken, settings, signIn, token } from "./api";
+import { asError, caller, identify, setToken, settings, signIn, token, type ApiError } from "./api";
 import { Dead } from "./dead";
 import { CreateSchedule, CreateTimer } from "./create";
 import { NamespacePage, Namespaces } from "./namespaces";
@@ -56,7 +56,7 @@ function SignIn({ reason }: { reason: string }) {
       await identify();
     } catch (cause) {
       setToken(before);
-      setError(cause instanceof ApiError ? cause : new ApiError(0, "UNEXPECTED", String(cause)));
+      setError(asError(cause));
     }
     setBusy(false);
   };
@@ -109,7 +109,8 @@ function useKeys(showHelp: () => void): void {
   useEffect(() => {
     const pressed = (e: KeyboardEvent) => {
       const target = e.target as HTMLElement;
-      if (e.ctrlKey || e.metaKey || e.altKey || target.closest("input, textarea, select, dialog, [contenteditable]")) return;
+      if (e.ctrlKey || e.metaKey || e.altKey || target.closest("input, textarea, select, [contenteditable]")) return;
+      if (document.querySelector("dialog[open]")) return;
       if (e.key === "?") {
         showHelp();
         return;
@@ -143,7 +144,11 @@ function Shell() {
   const [menu, setMenu] = useState(false);
   const [help, setHelp] = useState(false);
   useKeys(() => { setHelp(true); });
-  useEffect(() => { if (caller.value) void loadNamespaces().catch(() => undefined); }, [caller.value?.name]);
+  useEffect(() => {
+    const abort = new AbortController();
+    if (caller.value) void loadNamespaces(abort.signal).catch(() => undefined);
+    return () => { abort.abort(); };
+  }, [caller.value?.name]);
   const [current = "overview"] = route.value.path;
   useEffect(() => { setMenu(false); }, [route.value]);
   const names = [...new Set([namespace.value, ...namespaces.value.map((n) => n.name)])].sort();
@@ -215,7 +220,8 @@ function App() {
   const start = (asked = identify()) => {
     setError(undefined);
     asked.catch((cause: unknown) => {
-      if (cause instanceof ApiError && cause.status !== 401) setError(cause);
+      const e = asError(cause);
+      if (e.status !== 401) setError(e);
     });
   };
   useLayoutEffect(() => { start(first); }, []);

@@ -1,14 +1,13 @@
 import { useState } from "preact/hooks";
 import { call, may, mayEverywhere, type Namespace } from "./api";
-import { Bulk, Confirm, type BulkAction } from "./act";
-import { counted, number, span } from "./format";
+import { Bulk, Confirm, countEach, type BulkAction } from "./act";
+import { counted, limitText, number, span } from "./format";
 import { Badge, Button, Card, Empty, Facts, Loaded, Page, SelectField, Table, TextField, Time } from "./parts";
 import { usePoll } from "./poll";
 import { link, loadNamespaces, moreNamespaces } from "./state";
-import { countEach } from "./timers";
 
 export function Namespaces() {
-  const list = usePoll<Namespace[]>("namespaces", 15_000, () => loadNamespaces());
+  const list = usePoll<Namespace[]>("namespaces", 15_000, loadNamespaces);
   const [creating, setCreating] = useState(false);
   return (
     <Page title="Namespaces" actions={mayEverywhere("admin") && <Button kind="primary" onClick={() => { setCreating(true); }}>Create namespace…</Button>}>
@@ -92,8 +91,7 @@ export function NamespacePage({ name }: { name: string }) {
                 ["Calls of one host", `${s.hostConcurrency} for each dispatcher`], ["Pending timers", s.quota?.maxPending ? number(s.quota.maxPending) : "no limit"],
                 ["Creates", s.quota?.createsPerSecond ? `${number(s.quota.createsPerSecond)} per second` : "no limit"],
                 ["Payload", s.quota?.maxPayloadBytes ? `${number(s.quota.maxPayloadBytes)} bytes` : "102,400 bytes"],
-                ...(s.flows ?? []).map((f): [string, string] => [`Flow ${f.pattern}`,
-                  [f.rate && `${f.rate.count} per ${span(f.rate.per)}`, f.concurrency && `${f.concurrency} at a time`].filter(Boolean).join(", ")]),
+                ...(s.flows ?? []).map((f): [string, string] => [`Flow ${f.pattern}`, limitText(f)]),
               ]} />
             </Card>
             <Card title="Keys of signatures" flush wide>

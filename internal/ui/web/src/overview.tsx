@@ -1,6 +1,7 @@
 import { useRef, useState } from "preact/hooks";
-import { call, health, metricsText, type Forecast, type Health, type Timer, type TimerPage, mayEverywhere } from "./api";
-import { clockTime, counted, duration, hostOf, number, time } from "./format";
+import { call, health, mayEverywhere, metricsText, type Forecast, type Health, type Timer, type TimerPage } from "./api";
+import { countEach } from "./act";
+import { clockTime, counted, hostOf, number, seconds, time } from "./format";
 import { Metrics, Window } from "./metrics";
 import { Badge, Bars, Card, Empty, Loaded, Page, StatusBadge, Table, Tile, Time, short } from "./parts";
 import { usePoll, type Polled } from "./poll";
@@ -20,13 +21,13 @@ function useFigures() {
   const recent = useRef(new Window("dispatcher_fires_total"));
   const series = useRef<{ fires: number[]; lateness: number[] }>({ fires: [], lateness: [] });
   const everywhere = mayEverywhere("read");
-  const gauges = usePoll<Figures>(everywhere ? "metrics" : "", 3000, async () => {
-    const m = new Metrics(await metricsText());
+  const gauges = usePoll<Figures>(everywhere ? "metrics" : "", 3000, async (abort) => {
+    const m = new Metrics(await metricsText(abort));
     const since = recent.current.add(m);
     const fired = m.sum("dispatcher_fires_total");
     const pending = m.sum("timers_pending");
-    const seconds = since ? (m.at - since.at) / 1000 : 0;
-    const fires = since && fired !== undefined ? Math.max(0, fired - (since.sum("dispatcher_fires_total") ?? 0)) / seconds : undefined;
+    const fires = since && fired !== undefined
+      ? 1000 * Math.max(0, fired - (since.sum("dispatcher_fires_total") ?? 0)) / (m.at - since.at) : undefined;
     const q = (p: number) => m.quantile(p, "dispatcher_lateness_seconds", since);
     const figures: Figures = {
       lateness50: q(0.5), lateness99: q(0.99), fires, pending, overdue: m.sum("timers_overdue"), dead: m.sum("timers_dead"),
@@ -50,22 +51,20 @@ type Counts = Required<Pick<Figures, "pending" | "overdue" | "dead" | "held" | "
 // counts are the numbers of timers of the namespace.
 async function counts(abort: AbortSignal): Promise<Counts> {
   let least = false;
-  const count = async (...filters: object[]) => {
-    const all = await Promise.all(filters.map((filter) =>
-      call<{ count: number; truncated: boolean }>("timers/count", { namespace: namespace.value, ...filter }, abort)));
-    least ||= all.some((one) => one.truncated);
-    return all.reduce((sum, one) => sum + one.count, 0);
+  const ns = namespace.value;
+  const count = async (statuses: string[], before?: string) => {
+    const { n, more } = await countEach({ namespace: ns, dueBefore: before }, statuses, abort);
+    least ||= more;
+    return n;
   };
   const dueBefore = new Date(serverNow()).toISOString();
   const [pending, overdue, dead, held] = await Promise.all([
-    count({ status: "scheduled" }, { status: "retrying" }), count({ status: "scheduled", dueBefore }, { status: "retrying", dueBefore }),
-    count({ status: "dead" }), count({ status: "paused" }, { status: "parked" }),
+    count(["scheduled", "retrying"]), count(["scheduled", "retrying"], dueBefore), count(["dead"]), count(["paused", "parked"]),
   ]);
   return { pending, overdue, dead, held, least };
 }
 
 const figure = (of: Figures, n: number | undefined) => n === undefined ? "–" : <>{of.least && <small>at least </small>}{short(n)}</>;
-const seconds = (s: number | undefined) => s === undefined ? "–" : duration(s * 1000);
 
 function HealthLine({ of }: { of: Health }) {
   const bad = of.reasons ?? [], degraded = of.degraded ?? [];
@@ -113,7 +112,7 @@ function ForecastCard() {
           <>
             <p class="muted">{counted(sum, "timer")} of {namespace.value} due in the next {text}{f.truncated && `, counted until ${time(f.completeBefore)}`}</p>
             {sum === 0
-              ? <Empty title="Nothing is due in this time." command={"timerbus timer create hello --in 1h"}>Create a timer:</Empty>
+              ? <Empty title="Nothing is due in this time." command={`timerbus timer create hello --in 1h -n ${namespace.value}`}>Create a timer:</Empty>
               : <Bars bars={bars} every={Math.ceil(bars.length / (innerWidth < 600 ? 4 : 8))} label={`Timers due in the next ${text}, for each ${bucket} minutes: ${sum} in all`} />}
           </>
         );
@@ -133,7 +132,7 @@ function NextCard() {
   return (
     <Card title="Due next" aside={<a href={link(["timers"])}>All timers</a>} flush>
       <Loaded of={poll}>{({ timers }) => timers.length === 0
-        ? <Empty title="No timer waits." command={"timerbus timer create hello --in 3s --callback-url http://127.0.0.1:9000/"}>Create one, here or with the CLI:</Empty>
+        ? <Empty title="No timer waits." command={`timerbus timer create hello --in 3s --callback-url http://127.0.0.1:9000/ -n ${namespace.value}`}>Create one, here or with the CLI:</Empty>
         : (
           <Table caption="Timers that are due next" head={["Due", "Timer", "Target", "Status"]}>
             {timers.map((t) => (
@@ -173,13 +172,13 @@ function FailedCard() {
 }
 
 export function Overview() {
-  const ready = usePoll<Health>("health", 5000, () => health());
+  const ready = usePoll<Health>("health", 5000, health);
   const { poll, series, everywhere } = useFigures();
   const f = poll.data;
   const scope = f && !f.whole ? `namespace ${namespace.value}` : "cluster";
   return (
     <Page title="Overview">
-      <Loaded of={ready}>{(h) => <HealthLine of={h} />}</Loaded>
+      <Loaded of={ready.error ? { ...ready, data: undefined } : ready}>{(h) => <HealthLine of={h} />}</Loaded>
       <Loaded of={poll}>{(v) => (
         <>
           <div class="tiles">

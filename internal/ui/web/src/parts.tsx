@@ -1,7 +1,7 @@
 // Components that several pages share.
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { ApiError, type Status } from "./api";
+import type { ApiError, Schedule, Status } from "./api";
 import { relative, time } from "./format";
 import { now } from "./state";
 import type { Polled } from "./poll";
@@ -82,8 +82,9 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
       area.value = text;
       document.body.append(area);
       area.select();
-      document.execCommand("copy");
+      const copied = document.execCommand("copy");
       area.remove();
+      if (!copied) return;
     }
     setDone(true);
   };
@@ -109,8 +110,8 @@ export function Empty({ title, children, command }: { title: string; children?: 
   );
 }
 
-const titles: Record<number, string> = {
-  0: "Not reachable", 401: "Not signed in", 403: "Not allowed", 404: "Not found", 409: "Changed or existing", 429: "Too many requests",
+const titles: Record<string, string> = {
+  UNREACHABLE: "Not reachable", INCOMPLETE: "Not sent", 401: "Not signed in", 403: "Not allowed", 404: "Not found", 409: "Changed or existing", 429: "Too many requests",
   503: "Not available", 504: "Outcome unknown",
 };
 
@@ -118,7 +119,7 @@ export function ErrorBox({ error, again }: { error: ApiError; again?: () => void
   return (
     <div class="error" role="alert">
       <div>
-        <strong>{titles[error.status] ?? "Failed"}</strong> <code>{error.status || ""} {error.code}</code>
+        <strong>{titles[error.status || error.code] ?? "Failed"}</strong> <code>{error.status || ""} {error.code}</code>
         <p>{error.message}</p>
       </div>
       {again && <Button kind="small" onClick={again}>Try again</Button>}
@@ -137,7 +138,7 @@ export function Loaded<T>({ of, children }: { of: Polled<T>; children: (data: T)
 }
 
 // Dialog is a modal dialog, open as long as it is rendered.
-export function Dialog({ title, close, children, wide }: { title: string; close: () => void; children: ComponentChildren; wide?: boolean }) {
+export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -147,7 +148,7 @@ export function Dialog({ title, close, children, wide }: { title: string; close:
     return () => { d?.close(); before?.focus(); };
   }, []);
   return (
-    <dialog ref={dialog} class={wide ? "wide" : ""} aria-labelledby={id} onCancel={(e) => { e.preventDefault(); close(); }}>
+    <dialog ref={dialog} aria-labelledby={id} onCancel={(e) => { e.preventDefault(); close(); }}>
       <div class="dialog-head">
         <h2 id={id}>{title}</h2>
         <Button kind="icon" aria-label="Close" onClick={close}>✕</Button>
@@ -201,13 +202,13 @@ export function AreaField({ label, value, set, hint, error, rows = 5 }: {
   );
 }
 
-export function SelectField({ label, value, set, options, hint, hideLabel }: {
-  label: string; value: string; set: (value: string) => void; options: [value: string, text: string][]; hint?: string; hideLabel?: boolean;
+export function SelectField({ label, value, set, options, hint }: {
+  label: string; value: string; set: (value: string) => void; options: [value: string, text: string][]; hint?: string;
 }) {
   const id = useId();
   return (
     <div class="field">
-      <label for={id} class={hideLabel ? "sr" : ""}>{label}</label>
+      <label for={id}>{label}</label>
       <select id={id} value={value} onChange={(e) => { set(e.currentTarget.value); }}>
         {options.map(([v, text]) => <option key={v} value={v} selected={v === value}>{text}</option>)}
       </select>
@@ -242,13 +243,11 @@ export function Table({ caption, head, children, stack }: {
 
 // JSONView shows a value as indented text; it never becomes markup.
 export function JSONView({ value, label }: { value: unknown; label: string }) {
-  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
-  return (
-    <div class="command">
-      <pre tabIndex={0} aria-label={label}><code>{text}</code></pre>
-      <Copy text={text} />
-    </div>
-  );
+  return <Command text={typeof value === "string" ? value : JSON.stringify(value, null, 2)} label={label} />;
+}
+
+export function Paused({ of: pause }: { of: Schedule["pause"] }) {
+  return pause && <div class="callout">Paused{pause.by && ` by ${pause.by}`} <Time at={pause.at} />{pause.note && `: ${pause.note}`}</div>;
 }
 
 export interface Bar { label: string; value: number; title: string }
@@ -288,7 +287,6 @@ function nice(n: number): number {
 
 export function short(n: number): string {
   if (n >= 1e6) return `${+(n / 1e6).toFixed(1)}M`;
-  if (n >= 1e4) return `${+(n / 1e3).toFixed(1)}k`;
   if (n >= 1000) return `${+(n / 1e3).toFixed(1)}k`;
   return String(+n.toFixed(1));
 }

@@ -1,6 +1,6 @@
 // Polls while the page is visible, with a growing pause after failures.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { ApiError } from "./api";
+import { asError, type ApiError } from "./api";
 import { live } from "./state";
 
 const longest = 60_000;
@@ -23,7 +23,6 @@ export function usePoll<T>(key: string, interval: number, load: (abort: AbortSig
   const [turn, setTurn] = useState(0);
   const latest = useRef(load);
   latest.current = load;
-  const running = live.value === "on";
   // A layout effect, because others begin after the page is painted.
   useLayoutEffect(() => {
     if (key === "") return undefined;
@@ -31,12 +30,13 @@ export function usePoll<T>(key: string, interval: number, load: (abort: AbortSig
     let timeout = 0, failures = 0, busy = false, due = 0;
     const wait = () => {
       clearTimeout(timeout);
-      if (running) timeout = window.setTimeout(() => { void read(); }, Math.max(0, due - performance.now()));
+      if (live.value === "on") timeout = window.setTimeout(() => { void read(); }, Math.max(0, due - performance.now()));
     };
     const read = async () => {
       if (busy || abort.signal.aborted) return;
       if (document.hidden && timeout !== 0) return; // visibilitychange continues
       busy = true;
+      let pause = 0;
       const begun = performance.now();
       try {
         const data = await latest.current(abort.signal);
@@ -46,29 +46,32 @@ export function usePoll<T>(key: string, interval: number, load: (abort: AbortSig
       } catch (cause) {
         if (abort.signal.aborted) return;
         failures++;
-        const error = cause instanceof ApiError ? cause : new ApiError(0, "UNEXPECTED", String(cause));
+        const error = asError(cause);
+        pause = Math.max(error.retryAfter, Math.min(longest, interval * 2 ** failures));
         setState((old) => old.key === key && old.data !== undefined ? { key, data: old.data, error } : { key, error });
         if (error.status >= 400 && error.status < 500 && error.status !== 429) return; // the same request fails again
       } finally {
         busy = false;
       }
       const least = costly ? Math.max(interval, costlyShare * (performance.now() - begun)) : interval;
-      due = performance.now() + (failures ? Math.max(interval, Math.min(longest, interval * 2 ** failures)) : least);
+      due = performance.now() + Math.max(least, pause);
       wait();
     };
     const seen = () => {
-      if (document.hidden || !running || busy) return;
+      if (document.hidden || busy) return;
       if (!costly) due = 0;
       wait();
     };
     document.addEventListener("visibilitychange", seen);
     void read();
+    const unsubscribe = live.subscribe(seen);
     return () => {
       abort.abort();
       clearTimeout(timeout);
+      unsubscribe();
       document.removeEventListener("visibilitychange", seen);
     };
-  }, [key, interval, turn, running]);
+  }, [key, interval, turn]);
   const current = state.key === key ? state : { key };
   return {
     data: current.data, error: current.error, loading: key !== "" && current.data === undefined && current.error === undefined,

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, call, may, settings, type Decision, type Occurrence, type Schedule, type Spec } from "./api";
-import { Confirm } from "./act";
-import { counted, instant, span, time } from "./format";
-import { Badge, Button, Card, Dialog, Empty, ErrorBox, Facts, JSONView, Loaded, Page, SelectField, StatusBadge, Table, TextField, Time } from "./parts";
+import { ApiError, asError, call, may, settings, type Decision, type Occurrence, type Schedule, type Spec } from "./api";
+import { Confirm, useGone } from "./act";
+import { counted, inputZone, instant, span, time } from "./format";
+import { Badge, Button, Card, Dialog, Empty, ErrorBox, Facts, JSONView, Loaded, Page, Paused, SelectField, StatusBadge, Table, TextField, Time } from "./parts";
 import { usePoll } from "./poll";
 import { change, go, link, namespace, notify, route, scheduleZone } from "./state";
 
@@ -144,7 +144,7 @@ export function SchedulePage({ id }: { id: string }) {
 function Definition({ of: s }: { of: Schedule }) {
   return (
     <Card title="Definition" aside={<StatusBadge status={s.status} />}>
-      {s.pause && <div class="callout">Paused{s.pause.by && ` by ${s.pause.by}`} <Time at={s.pause.at} />{s.pause.note && `: ${s.pause.note}`}</div>}
+      <Paused of={s.pause} />
       <Facts of={[
         ["Occurs", s.specs.map((spec, i) => <div key={i}><code>{specText(spec)}</code></div>)],
         ["Time zone", s.timeZone], ["Next", s.nextAt && <Time at={s.nextAt} />], ["Created timers", s.created],
@@ -166,16 +166,16 @@ function Act({ of, action, close, after }: { of: Schedule; action: string; close
   const common = { close, after };
   switch (action) {
     case "trigger":
-      return <Confirm {...common} title="Trigger" verb="Trigger" path="schedules/trigger" body={() => selection} done={`${s.id} has created an occurrence.`}>
+      return <Confirm {...common} title={`Trigger ${s.id}`} verb="Trigger" path="schedules/trigger" body={() => selection} done={`${s.id} has created an occurrence.`}>
         <p>Creates an occurrence now, in addition to the planned ones.</p></Confirm>;
     case "pause":
-      return <Confirm {...common} title="Pause" verb="Pause" path="schedules/pause" body={() => ({ ...selection, note: note || undefined })} done={`${s.id} is paused.`}>
+      return <Confirm {...common} title={`Pause ${s.id}`} verb="Pause" path="schedules/pause" body={() => ({ ...selection, note: note || undefined })} done={`${s.id} is paused.`}>
         <p>A paused schedule creates no occurrences.</p><TextField label="Note" value={note} set={setNote} /></Confirm>;
     case "resume":
-      return <Confirm {...common} title="Resume" verb="Resume" path="schedules/resume" body={() => selection} done={`${s.id} is resumed.`}>
+      return <Confirm {...common} title={`Resume ${s.id}`} verb="Resume" path="schedules/resume" body={() => selection} done={`${s.id} is resumed.`}>
         <p>The schedule continues with its next occurrence.</p></Confirm>;
     case "delete":
-      return <Confirm {...common} title="Delete" verb="Delete" danger path="schedules/delete" done={`${s.id} is deleted.`} after={() => { go(["schedules"]); }}
+      return <Confirm {...common} title={`Delete ${s.id}`} verb="Delete" danger path="schedules/delete" done={`${s.id} is deleted.`} after={() => { go(["schedules"]); }}
         body={() => ({ ...selection, pending, ifVersion: s.version })}>
         <SelectField label="Its timers that are not finished" value={pending} set={setPending} options={[["keep", "Keep them"], ["delete", "Delete them"]]} /></Confirm>;
     default:
@@ -190,8 +190,8 @@ function Backfill({ of: s, close, after }: { of: Schedule; close: () => void; af
   const [error, setError] = useState<ApiError>();
   const [status, setStatus] = useState("");
   const [busy, setBusy] = useState(false);
+  const gone = useGone();
   const stopped = useRef(false);
-  useEffect(() => () => { stopped.current = true; }, []);
   const send = async () => {
     const end = instant(to);
     let begin = instant(from);
@@ -203,29 +203,31 @@ function Backfill({ of: s, close, after }: { of: Schedule; close: () => void; af
     setError(undefined);
     stopped.current = false;
     let created = 0, kept = 0;
+    const text = () => `${counted(created, "occurrence")} created, ${kept} existed`;
     try {
       do {
         const page: { created: number; kept: number; nextFrom?: string } = await call("schedules/backfill", { namespace: s.namespace, id: s.id, from: begin, to: end });
         created += page.created;
         kept += page.kept;
         begin = page.nextFrom;
-        setStatus(`${counted(created, "occurrence")} created, ${kept} existed${begin ? `, continuing at ${time(begin)}` : ""}.`);
-      } while (begin && !stopped.current);
-      const text = `${s.id}: ${counted(created, "occurrence")} created, ${kept} existed`;
-      if (begin) notify(`${text}. Stopped at ${time(begin)}.`, "warn");
-      else notify(`${text}.`);
-      if (!stopped.current) close();
+        setStatus(`${text()}${begin ? `, continuing at ${time(begin)}` : ""}.`);
+      } while (begin && !stopped.current && !gone.current);
+      if (begin) notify(`${s.id}: ${text()}. Stopped at ${time(begin)}.`, "warn");
+      else notify(`${s.id}: ${text()}.`);
+      if (!begin && !gone.current) close();
     } catch (cause) {
-      setError(cause instanceof ApiError ? cause : new ApiError(0, "UNEXPECTED", String(cause)));
+      const e = asError(cause);
+      if (gone.current) notify(`Backfill ${s.id}: failed, ${text()}: ${e.message}`, "warn");
+      setError(e);
     }
     setBusy(false);
     after();
   };
   return (
-    <Dialog title="Backfill" close={close}>
+    <Dialog title={`Backfill ${s.id}`} close={close}>
       <form onSubmit={(e) => { e.preventDefault(); void send(); }}>
         <p>Creates the occurrences of a past time range that do not exist. They are delivered at once.</p>
-        <TextField label="From" type="datetime-local" step="1" value={from} set={setFrom} required />
+        <TextField label={`From (${inputZone()})`} type="datetime-local" step="1" value={from} set={setFrom} required />
         <TextField label="Before" type="datetime-local" step="1" value={to} set={setTo} required hint="Not in the future." />
         {status && <p role="status" class="callout">{status}</p>}
         {error && <ErrorBox error={error} />}

@@ -45,7 +45,7 @@ export function Shards() {
               <Card title="Lag" wide aside={
                 <div class="legend">{legend.map(([kind, text]) => <span key={kind}><i class={`cell ${kind}`} />{text}</span>)}</div>
               }>
-                <div class="heat" role="img" aria-label={`${counted(shards.length, "shard")}: ${free} without an owner, ${overdue.length} with overdue timers. The table below has each of them.`}>
+                <div class="heat" role="img" aria-label={`${counted(shards.length, "shard")}: ${free} without an owner, ${overdue.length} with overdue timers. The table below lists ${shards.length > rows ? `the first ${rows}` : "them"}.`}>
                   {shards.map((s) => <i key={s.shard} class={`cell ${level(s)}`} title={`shard ${s.shard}, partition ${s.partition}, ${s.held ? s.node : "no owner"}${s.overdueFor ? `, overdue for ${s.overdueFor}` : ""}`} />)}
                 </div>
               </Card>

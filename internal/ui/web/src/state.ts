@@ -45,17 +45,19 @@ export const namespaces = signal<Namespace[]>([]);
 export const moreNamespaces = signal(false);
 
 // loadNamespaces reads the namespaces that the caller may read, 1,000 at most.
-export async function loadNamespaces(): Promise<Namespace[]> {
+export async function loadNamespaces(abort: AbortSignal): Promise<Namespace[]> {
   let all: Namespace[] = [];
   let cursor: string | undefined;
   for (;;) {
-    const page = await call<{ namespaces: Namespace[]; nextCursor?: string }>("namespaces/list", { limit: 200, cursor });
+    const page = await call<{ namespaces: Namespace[]; nextCursor?: string }>("namespaces/list", { limit: 200, cursor }, abort);
     all = all.concat(page.namespaces);
     cursor = page.nextCursor;
     if (!cursor || all.length >= 1000) break;
   }
-  namespaces.value = all;
-  moreNamespaces.value = cursor !== undefined;
+  if (!abort.aborted) {
+    namespaces.value = all;
+    moreNamespaces.value = cursor !== undefined;
+  }
   return all;
 }
 
@@ -85,14 +87,14 @@ setInterval(() => { if (!document.hidden) tick.value = Date.now(); }, 1000);
 export const now = computed(() => tick.value + clockOffset.value);
 export const serverNow = (): number => Date.now() + clockOffset.value;
 
-// notices are messages about finished actions.
+// notices are messages about finished actions. Warnings stay until they are dismissed.
 export interface Notice { id: number; text: string; kind: "ok" | "warn" }
 export const notices = signal<Notice[]>([]);
 let nextNotice = 1;
 export function notify(text: string, kind: Notice["kind"] = "ok"): void {
   const id = nextNotice++;
-  notices.value = [...notices.value.slice(-2), { id, text, kind }];
-  setTimeout(() => { dismiss(id); }, 10_000);
+  notices.value = [...notices.value, { id, text, kind }];
+  if (kind === "ok") setTimeout(() => { dismiss(id); }, 10_000);
 }
 export function dismiss(id: number): void {
   notices.value = notices.value.filter((n) => n.id !== id);

@@ -1,6 +1,6 @@
 import { useRef } from "preact/hooks";
 import { call, mayEverywhere, metricsText, type Flow, type Target } from "./api";
-import { duration, number, span } from "./format";
+import { limitText, number, seconds } from "./format";
 import { Metrics, Window } from "./metrics";
 import { Badge, Card, Empty, Loaded, Page, Table, Tile } from "./parts";
 import { usePoll } from "./poll";
@@ -13,8 +13,8 @@ interface Callbacks {
 function CallbackTiles() {
   const recent = useRef(new Window("dispatcher_callback_seconds_count"));
   const ns = namespace.value;
-  const poll = usePoll<Callbacks>(`callbacks/${ns}`, 3000, async () => {
-    const m = new Metrics(await metricsText());
+  const poll = usePoll<Callbacks>(`callbacks/${ns}`, 3000, async (abort) => {
+    const m = new Metrics(await metricsText(abort));
     const since = recent.current.add(m);
     const q = (p: number) => m.quantile(p, "dispatcher_callback_seconds", since, { namespace: ns });
     return {
@@ -23,7 +23,6 @@ function CallbackTiles() {
       results: [...m.by("dispatcher_callbacks_total", "result", { namespace: ns })].filter(([, n]) => n > 0),
     };
   });
-  const ms = (s: number | undefined) => s === undefined ? "–" : duration(s * 1000);
   return (
     <Loaded of={poll}>{(c) => c.called === undefined
       ? <p class="callout">This process delivers no timers, so it knows no hosts. Dispatchers export their figures at <code>/metrics</code>.</p>
@@ -34,8 +33,8 @@ function CallbackTiles() {
             <Tile label="Hosts with a queue" value={number(c.queued ?? 0)} hint="timers wait for a permit" kind={c.queued ? "warn" : ""} />
             <Tile label="Open circuits" value={number(c.open ?? 0)} hint="hosts that do not answer" kind={c.open ? "bad" : ""} />
             <Tile label="In flight" value={number(c.inFlight ?? 0)} hint="deliveries of this process" />
-            <Tile label="Callback p50" value={ms(c.p50)} hint={`${ns}, last minute`} />
-            <Tile label="Callback p99" value={ms(c.p99)} hint={`${ns}, last minute`} />
+            <Tile label="Callback p50" value={seconds(c.p50)} hint={`${ns}, last minute`} />
+            <Tile label="Callback p99" value={seconds(c.p99)} hint={`${ns}, last minute`} />
           </div>
           {c.results.length > 0 && (
             <Card title={`Answers of ${ns} since the start of this process`} wide>
@@ -45,12 +44,6 @@ function CallbackTiles() {
         </>
       )}</Loaded>
   );
-}
-
-function limitText(f: Flow): string {
-  const l = f.limit;
-  if (!l) return "no pattern matches";
-  return [l.rate && `${number(l.rate.count)} per ${span(l.rate.per)}`, l.concurrency && `${number(l.concurrency)} at a time`].filter(Boolean).join(", ");
 }
 
 function Hosts() {
@@ -99,7 +92,7 @@ export function Targets() {
                   {page.flows.map((f) => (
                     <tr key={f.flowKey}>
                       <td class="id" data-label="Flow key">{f.flowKey}</td>
-                      <td data-label="Limit">{limitText(f)}</td>
+                      <td data-label="Limit">{f.limit ? limitText(f.limit) : "no pattern matches"}</td>
                       <td class="num" data-label="Running">{number(f.running)}</td>
                       <td class="num" data-label="Waiting">{number(f.waiting)}</td>
                       <td class="num" data-label="Backlog">{number(f.backlog)}</td>

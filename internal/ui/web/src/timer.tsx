@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { call, may, parseJSON, settings, type Attempt, type Timer } from "./api";
+import { call, may, payloadOf, settings, type Attempt, type Timer } from "./api";
 import { Confirm } from "./act";
-import { duration, inputTime, instant, span } from "./format";
-import { AreaField, Badge, Button, Card, Copy, Empty, Facts, JSONView, Loaded, Page, SelectField, StatusBadge, TextField, Time } from "./parts";
+import { duration, inputTime, inputZone, instant, span } from "./format";
+import { AreaField, Badge, Button, Card, Copy, Empty, Facts, JSONView, Loaded, Page, Paused, SelectField, StatusBadge, TextField, Time } from "./parts";
 import { usePoll } from "./poll";
 import { go, link, namespace } from "./state";
 
@@ -60,7 +60,7 @@ function State({ of: t }: { of: Timer }) {
   return (
     <Card title="State" aside={<StatusBadge status={t.status} />}>
       {t.lastError && <div class="callout bad"><strong>{t.lastStatusCode ? `HTTP ${t.lastStatusCode}` : "Last error"}</strong> {t.lastError}</div>}
-      {t.pause && <div class="callout">Paused{t.pause.by && ` by ${t.pause.by}`} <Time at={t.pause.at} />{t.pause.note && `: ${t.pause.note}`}</div>}
+      <Paused of={t.pause} />
       <Facts of={[
         ["Due", finished ? undefined : <Time at={t.dueAt} />],
         ["Execute at", <Time at={t.executeAt} />],
@@ -153,22 +153,22 @@ function Act({ of, action, close, after }: { of: Timer; action: Action; close: (
   const common = { close, after };
   switch (action) {
     case "run":
-      return <Confirm {...common} title="Run now" verb="Run now" path="timers/run-now" body={() => selection} done={`${t.id} runs now.`}>
+      return <Confirm {...common} title={`Run ${t.id} now`} verb="Run now" path="timers/run-now" body={() => selection} done={`${t.id} runs now.`}>
         <p>The timer becomes due at once, as a new run of attempts.</p></Confirm>;
     case "pause":
-      return <Confirm {...common} title="Pause" verb="Pause" path="timers/pause" body={() => ({ ...selection, note: note || undefined })} done={`${t.id} is paused.`}>
+      return <Confirm {...common} title={`Pause ${t.id}`} verb="Pause" path="timers/pause" body={() => ({ ...selection, note: note || undefined })} done={`${t.id} is paused.`}>
         <p>A paused timer is not delivered until it is resumed.</p>
         <TextField label="Note" value={note} set={setNote} hint="Why it is paused; shown to everyone who may read it." /></Confirm>;
     case "resume":
-      return <Confirm {...common} title="Resume" verb="Resume" path="timers/resume" body={() => ({ ...selection, overdue })} done={`${t.id} is resumed.`}>
+      return <Confirm {...common} title={`Resume ${t.id}`} verb="Resume" path="timers/resume" body={() => ({ ...selection, overdue })} done={`${t.id} is resumed.`}>
         <SelectField label="If its time has passed" value={overdue} set={setOverdue} options={[["deliver", "Deliver it now"], ["skip", "Let it expire"]]} /></Confirm>;
     case "retry":
-      return <Confirm {...common} title="Retry" verb="Retry" path="timers/retry" body={() => ({ ...selection, executeIn: in_ || undefined })} done={`${t.id} is scheduled again.`}>
+      return <Confirm {...common} title={`Retry ${t.id}`} verb="Retry" path="timers/retry" body={() => ({ ...selection, executeIn: in_ || undefined })} done={`${t.id} is scheduled again.`}>
         <p>The timer starts again at attempt 1{t.status === "done" && ". A done timer can be retried only if its namespace keeps payloads"}.</p>
         <TextField label="Delay" value={in_} set={setIn} placeholder="0s" hint="Such as 10m; now if it is empty." /></Confirm>;
     case "delete":
-      return <Confirm {...common} title="Delete" verb="Delete" danger path="timers/delete" body={() => selection} done={`${t.id} is deleted.`} after={() => { go(["timers"]); }}>
-        <p>Delete <code>{t.id}</code>? It is not delivered any more.</p></Confirm>;
+      return <Confirm {...common} title={`Delete ${t.id}`} verb="Delete" danger path="timers/delete" body={() => selection} done={`${t.id} is deleted.`} after={() => { go(["timers"]); }}>
+        <p>It is not delivered any more.</p></Confirm>;
     default:
       return <Update of={t} {...common} />;
   }
@@ -188,18 +188,16 @@ function Update({ of: t, close, after }: { of: Timer; close: () => void; after: 
     }
     if (url !== before.url) changed.callbackUrl = url || null;
     if (payload !== before.payload) {
-      try {
-        changed.payload = payload.trim() ? parseJSON(payload) : null;
-      } catch (cause) {
-        return `The payload is not JSON: ${(cause as Error).message}`;
-      }
+      const { value, error } = payloadOf(payload);
+      if (error) return error;
+      changed.payload = value ?? null;
     }
     if (Object.keys(changed).length === 0) return "Nothing has changed.";
     return { namespace: t.namespace, id: t.id, ifGeneration: t.generation, ...changed };
   };
   return (
-    <Confirm title="Update" verb="Save" path="timers/update" body={body} done={`${t.id} is updated.`} close={close} after={after}>
-      <TextField label="Time" type="datetime-local" step="1" value={at} set={setAt} />
+    <Confirm title={`Update ${t.id}`} verb="Save" path="timers/update" body={body} done={`${t.id} is updated.`} close={close} after={after}>
+      <TextField label={`Time (${inputZone()})`} type="datetime-local" step="1" value={at} set={setAt} />
       <TextField label="Callback URL" value={url} set={setURL} mono />
       {settings.hidePayloads ? <p class="muted">Payloads are hidden by the settings of the server.</p>
         : <AreaField label="Payload (JSON)" value={payload} set={setPayload} rows={8} />}

@@ -1,50 +1,17 @@
 import { useState } from "preact/hooks";
 import { call, may, type Timer, type TimerPage } from "./api";
-import { Bulk, dryRun, type BulkAction } from "./act";
-import { instant, inputTime, number } from "./format";
+import { Bulk, countEach, dryRun, type BulkAction, type Counted } from "./act";
+import { inputTime, inputZone, instant, number } from "./format";
 import { target } from "./overview";
 import { Button, Card, Empty, Loaded, Page, SelectField, StatusBadge, Table, TextField, Time } from "./parts";
 import { usePoll } from "./poll";
-import { change, go, link, namespace, route, zone } from "./state";
+import { change, go, link, namespace, route } from "./state";
 
 const pageSize = 50;
 const statuses: [string, string][] = [
   ["", "Live (all that are not finished)"], ["scheduled", "Scheduled"], ["retrying", "Retrying"], ["paused", "Paused"], ["parked", "Parked"],
   ["done", "Done"], ["dead", "Dead"],
 ];
-
-// countAll counts what a filter selects: by the count of the API, or by a walk if the count does not have the criterion.
-export async function countAll(
-  filter: { namespace: string; status?: string | undefined; correlationId?: string | undefined; dueFrom?: string | undefined; dueBefore?: string | undefined },
-  abort: AbortSignal, progress: (n: number) => void,
-): Promise<{ n: number; more: boolean }> {
-  if (!filter.correlationId) {
-    const { correlationId: _, ...rest } = filter;
-    const { count, truncated } = await call<{ count: number; truncated: boolean }>("timers/count", rest, abort);
-    return { n: count, more: truncated };
-  }
-  let n = 0;
-  for (let cursor: string | undefined; ;) {
-    const page = await call<TimerPage>("timers/list", { ...filter, limit: 1000, cursor }, abort);
-    progress(n += page.timers.length);
-    cursor = page.nextCursor;
-    if (!cursor) return { n, more: false };
-  }
-}
-
-// countEach adds the counts of several statuses.
-export async function countEach(
-  filter: Parameters<typeof countAll>[0], statuses: (string | undefined)[], abort: AbortSignal, progress: (n: number) => void,
-): Promise<{ n: number; more: boolean }> {
-  let n = 0, more = false;
-  for (const status of statuses) {
-    const before = n;
-    const found = await countAll({ ...filter, status }, abort, (seen) => { progress(before + seen); });
-    n += found.n;
-    more ||= found.more;
-  }
-  return { n, more };
-}
 
 export function TimerTable({ timers, caption }: { timers: Timer[]; caption: string }) {
   return (
@@ -67,7 +34,7 @@ export function Timers() {
   const q = route.value.query;
   const status = q.get("status") ?? "", correlationId = q.get("correlationId") ?? "";
   const dueFrom = q.get("dueFrom") ?? "", dueBefore = q.get("dueBefore") ?? "", cursor = q.get("cursor") ?? "";
-  const ordered = (status === "" || status === "scheduled" || status === "retrying") && !correlationId && q.get("order") !== "key";
+  const ordered = (status === "" || status === "scheduled" || status === "retrying") && !correlationId;
   const [open, setOpen] = useState("");
   const [bulk, setBulk] = useState<BulkAction | null>(null);
   const filter = {
@@ -77,10 +44,7 @@ export function Timers() {
   const key = JSON.stringify([filter, ordered, cursor]);
   const list = usePoll<TimerPage>(key, cursor ? 10_000 : 3000, (abort) =>
     call("timers/list", { ...filter, order: ordered ? "due" : "key", limit: pageSize, cursor: cursor || undefined }, abort));
-  const count = usePoll<{ count: number; truncated: boolean }>(correlationId ? "" : JSON.stringify(filter), 30_000, (abort) => {
-    const { correlationId: _, ...rest } = filter;
-    return call("timers/count", rest, abort);
-  }, true);
+  const count = usePoll<Counted>(correlationId ? "" : JSON.stringify(filter), 30_000, (abort) => countEach(filter, [filter.status], abort), true);
   const writable = may("write", namespace.value);
   const act = (name: "pause" | "resume" | "delete" | "retry" | "purge") => {
     const texts: Record<string, [title: string, verb: string, done: string]> = {
@@ -122,7 +86,7 @@ export function Timers() {
         </div>
         <SelectField label="Status" value={status} options={statuses} set={(value) => { change({ status: value }); }} />
         <Lazy label="Correlation id" value={correlationId} set={(value) => { change({ correlationId: value }); }} />
-        <Lazy label={`Due from (${zone.value === "utc" ? "UTC" : "local"})`} type="datetime-local" value={inputTime(dueFrom)} set={(value) => { change({ dueFrom: instant(value) }); }} />
+        <Lazy label={`Due from (${inputZone()})`} type="datetime-local" value={inputTime(dueFrom)} set={(value) => { change({ dueFrom: instant(value) }); }} />
         <Lazy label="Due before" type="datetime-local" value={inputTime(dueBefore)} set={(value) => { change({ dueBefore: instant(value) }); }} />
         {(anyCriterion || cursor) && <Button kind="ghost" onClick={() => { go(["timers"]); }}>Clear</Button>}
       </form>
@@ -137,8 +101,10 @@ export function Timers() {
               : <TimerTable timers={page.timers} caption="Timers" />}
             <div class="pager">
               <span class="muted" role="status">
-                {correlationId ? "" : count.data ? `${count.data.truncated ? "at least " : ""}${number(count.data.count)} in all` : ""}
-                {ordered ? (correlationId ? "" : ", ") + "the next due first" : ", in a fixed order"}
+                {[
+                  count.data && `${count.data.more ? "at least " : ""}${number(count.data.n)} in all`,
+                  count.error && `counting failed: ${count.error.message}`, ordered ? "the next due first" : "in a fixed order",
+                ].filter(Boolean).join(", ")}
               </span>
               <span class="pager-buttons">
                 {cursor && <a class="button" href={link(["timers"], { ...Object.fromEntries(q), cursor: undefined })}>First page</a>}
