@@ -26,7 +26,7 @@ type attemptResult struct {
 	callback.Verdict
 	finishedAt timer.Millis
 	// postpone: no attempt is used, because no callback was made, or the callback does not count. It does not count if
-	//   - the receiver answered 401,
+	//   - the receiver answered 401, the dispatcher got a new token, and mayBegin refused the repetition,
 	//   - its idle connection was closed, and mayBegin refused the repetition on another connection, or
 	//   - it was cut off because the permits of its flow ended.
 	//
@@ -380,8 +380,8 @@ func (s *Service) isStopping(err error) bool {
 	return errors.Is(err, bus.ErrClosed) || s.life.Err() != nil
 }
 
-// namespaceOf returns the namespace of a delivery's row, as it was at the first call. A delivery that has waited for its flow looks it
-// up again; during an attempt it stays the same.
+// namespaceOf returns the namespace of a delivery's row. The first call looks it up. A delivery that has waited for its flow looks it up
+// again, and flowNamespace may replace it by newer settings before an attempt; during an attempt it stays the same.
 func (s *Service) namespaceOf(d *delivery) (*store.Namespace, error) {
 	if d.namespace != nil {
 		return d.namespace, nil

@@ -107,7 +107,7 @@ type delivery struct {
 	// life ends with the service, or when cut is called. It is set when the delivery begins.
 	life context.Context //nolint:containedctx // it ends with the delivery.
 	cut  context.CancelCauseFunc
-	// namespace is set by the first call of namespaceOf.
+	// namespace is set by namespaceOf and flowNamespace.
 	namespace *store.Namespace
 	// knownRevision is the last revision of the row known to belong to this delivery; knownDueAt is the due time of
 	// that revision.

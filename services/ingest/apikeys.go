@@ -129,7 +129,7 @@ func keyFailed(name string, err error) error {
 			message: fmt.Sprintf("there is no API key %q", name),
 		}
 	default:
-		return commit.ContractError(err, 0, 0)
+		return commit.WriteError(err, 0, 0)
 	}
 }
 

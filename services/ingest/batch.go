@@ -299,7 +299,7 @@ func (t *session) write(items []*item, write func(now timer.Millis, ops []store.
 	b.Written, b.Err = write(b.Now, b.Ops)
 	end()
 	b.After = t.timeAfterWrite()
-	b.Err = commit.ContractError(b.Err, len(b.Written), len(b.Ops))
+	b.Err = commit.WriteError(b.Err, len(b.Written), len(b.Ops))
 	t.hint(b)
 	if b.Err != nil {
 		return b.Err

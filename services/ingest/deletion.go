@@ -107,7 +107,7 @@ func (h *handler) markDeleting(ctx context.Context, from origin, ns store.Namesp
 		case errors.Is(err, store.ErrNotFound):
 			return ns, namespaceNotFound(ns.Name)
 		case err != nil && !errors.Is(err, store.ErrConflict):
-			return ns, commit.ContractError(err, 0, 0)
+			return ns, commit.WriteError(err, 0, 0)
 		case err == nil:
 			h.cfg.Directory.Learn(marked)
 			h.audit(from, "namespace deletion started", "namespace", ns.Name, "version", marked.Version)
@@ -174,7 +174,7 @@ func (h *handler) removeNamespace(ctx context.Context, from origin, ns store.Nam
 	case errors.Is(err, store.ErrNotFound):
 		return namespaceNotFound(ns.Name)
 	case err != nil:
-		return commit.ContractError(err, 0, 0)
+		return commit.WriteError(err, 0, 0)
 	}
 	h.audit(from, "namespace deleted", "namespace", ns.Name, "version", ns.Version)
 	result.Deleted = true

@@ -80,7 +80,7 @@ func (h *handler) forgetAll(ctx context.Context, ns *store.Namespace, found []ti
 		var errs []error
 		if err == nil {
 			errs, err = h.cfg.Store.Forget(ctx, now, items)
-			err = commit.ContractError(err, len(errs), len(items))
+			err = commit.WriteError(err, len(errs), len(items))
 		}
 		if err != nil { // an error of the whole call; the rest is not tried
 			failed.add(err, len(found)-from)

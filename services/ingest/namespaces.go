@@ -61,7 +61,7 @@ func (h *handler) encryption(namespace string, from origin) *decode.Encryption {
 
 // namespaceWritten answers with a namespace that was just written, updates the directory, and logs the action.
 func (h *handler) namespaceWritten(ns store.Namespace, from origin, action string, err error) (answer, error) {
-	if err := commit.ContractError(err, 0, 0); err != nil {
+	if err := commit.WriteError(err, 0, 0); err != nil {
 		return answer{}, err
 	}
 	h.cfg.Directory.Learn(ns)

@@ -90,7 +90,7 @@ func (s *Service) redrive(ctx context.Context, items []store.Rearm) ([]store.Wri
 		return nil, err
 	}
 	all, err := s.cfg.Store.Rearm(ctx, now, items)
-	err = commit.ContractError(err, len(all), len(items))
+	err = commit.WriteError(err, len(all), len(items))
 	unknown := errors.Is(err, store.ErrOutcomeUnknown)
 	if err != nil && !unknown {
 		return nil, err

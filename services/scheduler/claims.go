@@ -151,9 +151,9 @@ func (o *session) fenced(now timer.Millis, lost []shard.ID) {
 	deleted := 0
 	for _, id := range lost {
 		o.fencedAt[id] = now
-		// The directory may still have an entry for a namespace that was removed from the store. If the store answers, the entry has
-		// DeletingSince: a deletion sets it at least a minute before it removes the namespace, and the directory is read every half hint
-		// window, 30 s.
+		// The directory may still have an entry for a namespace that was removed from the store. The entry has DeletingSince,
+		// unless the last reads of the directory failed: a deletion sets it at least a minute before it removes the namespace, and the
+		// directory is read every half hint window, 30 s.
 		if ns := o.config.Directory.OfShard(id); ns == nil || ns.Settings.DeletingSince != 0 {
 			deleted++
 		}

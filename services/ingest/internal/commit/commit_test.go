@@ -287,7 +287,7 @@ func TestWhoGivesUpOnSeveralIsToldOfEach(t *testing.T) {
 	})
 }
 
-func TestSettle(t *testing.T) {
+func TestWriteError(t *testing.T) {
 	other := errors.New("other")
 	for _, c := range []struct {
 		err          error
@@ -302,9 +302,9 @@ func TestSettle(t *testing.T) {
 		{errors.Join(store.ErrUnavailable, context.DeadlineExceeded), 0, 2, store.ErrUnavailable},
 		{other, 0, 2, other},
 	} {
-		if got := commit.ContractError(c.err, c.answers, c.ops); !errors.Is(got, c.want) ||
+		if got := commit.WriteError(c.err, c.answers, c.ops); !errors.Is(got, c.want) ||
 			errors.Is(got, store.ErrOutcomeUnknown) != errors.Is(c.want, store.ErrOutcomeUnknown) {
-			t.Errorf("Settle(%v, %d, %d) is %v, want %v", c.err, c.answers, c.ops, got, c.want)
+			t.Errorf("WriteError(%v, %d, %d) is %v, want %v", c.err, c.answers, c.ops, got, c.want)
 		}
 	}
 }

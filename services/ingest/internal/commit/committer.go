@@ -34,7 +34,8 @@ type Config struct {
 	// QueueOps and QueueBytes bound the waiting operations. Each queue has an equal part, so it may refuse operations while
 	// others have room. An empty queue accepts the operations of one Submit, however many and large they are.
 	QueueOps, QueueBytes int
-	// Timeout bounds one write. After it the outcome is unknown, and the queue makes its next write.
+	// Timeout bounds one write. If it ends, the outcome is unknown unless Write returns store.ErrUnavailable, and the queue makes its
+	// next write.
 	Timeout time.Duration
 	// Committed is called after every write, before the operations are answered.
 	Committed func(Batch)
@@ -45,7 +46,7 @@ type Config struct {
 // Batch is one finished write.
 type Batch struct {
 	Ops []store.Op
-	// Written is the store's answer. Err is the error of Write, as ContractError returns it, or the error of Now.
+	// Written is the store's answer. Err is the error of Write, mapped by WriteError, or the error of Now.
 	Written []store.Written
 	Err     error
 	// Now is the time in the rows, After the time after the commit.
@@ -204,7 +205,7 @@ func (c *Committer) write(batch []*entry) {
 	took.ObserveDuration()
 	c.cfg.Sizes.Observe(float64(len(batch)))
 	b.After = c.cfg.After()
-	b.Err = ContractError(b.Err, len(b.Written), len(b.Ops))
+	b.Err = WriteError(b.Err, len(b.Written), len(b.Ops))
 	c.cfg.Committed(b)
 	for i, e := range batch {
 		o := Outcome{Err: b.ErrOf(i)}
@@ -215,9 +216,10 @@ func (c *Committer) write(batch []*entry) {
 	}
 }
 
-// ContractError returns the error of a write of ops operations. answers is the number of answers that the store gave. An ended context
-// or a wrong number of answers means an unknown outcome (store.ErrOutcomeUnknown). Other errors are returned unchanged.
-func ContractError(err error, answers, ops int) error {
+// WriteError maps the error of a write of ops operations. answers is the number of answers that the store gave. Transient errors of the
+// store are returned unchanged, also if they wrap an ended context. Any other ended context, or a wrong number of answers, means an
+// unknown outcome (store.ErrOutcomeUnknown). Other errors are returned unchanged.
+func WriteError(err error, answers, ops int) error {
 	switch {
 	case err == nil && answers == ops:
 		return nil

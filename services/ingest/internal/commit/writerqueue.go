@@ -28,7 +28,8 @@ type entry struct {
 	outcome Outcome
 }
 
-// The states of an entry. The first of writer and client to change it from queued decides.
+// The states of an entry. The writer changes queued to taken, the client changes it to withdrawn. The first one wins: a taken entry is
+// written and then answered, a withdrawn one is not.
 const (
 	queued int32 = iota
 	taken
@@ -44,9 +45,9 @@ func (e *entry) answer(o Outcome) {
 	e.group.entryDone()
 }
 
-// group has the entries that one caller waits for.
+// group counts the entries of one Submit that have no answer yet. done is closed when there are none.
 type group struct {
-	open atomic.Int32 // entries without an answer
+	open atomic.Int32
 	done chan struct{}
 }
 

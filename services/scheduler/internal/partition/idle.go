@@ -21,7 +21,7 @@ func (p *Partition) markIdle() {
 		w, swept := p.sweep.shards[id]
 		// A sweep under an earlier claim says nothing. A sweep reads the rows that are due by its start, and R may be
 		// later than that.
-		whole := swept && !w.occupied && s.claimedAt < p.sweep.now && s.read.DueAt <= p.sweep.now
+		whole := swept && !w.occupied && !w.cut && s.claimedAt < p.sweep.now && s.read.DueAt <= p.sweep.now
 		if !whole || s.barrierInPlace || s.cut || p.sweep.now.Sub(s.usedAt) < p.limits.ActiveFor {
 			continue
 		}

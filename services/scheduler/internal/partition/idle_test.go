@@ -243,3 +243,30 @@ func TestIdleShardsAreReadFromTheirSweepFloor(t *testing.T) {
 		t.Errorf("%d of %d polls in 20 minutes start at the first key, want one in 5 minutes and 2 polls a minute", full, polls)
 	}
 }
+
+// TestI4_AShardWhoseRowsDidNotFitIntoThePageIsNotIdle: the sweep began after R, and rows of other shards filled the page.
+func TestI4_AShardWhoseRowsDidNotFitIntoThePageIsNotIdle(t *testing.T) {
+	for more, want := range map[bool]int{false: 1, true: 0} {
+		l := limits()
+		l.ActiveFor = 0
+		b := newBench(t, l)
+		b.begin()
+		b.sweep(start + 100)
+		b.wantIdleShards(1)
+		b.put(row(1, start+200, start+200))
+		b.p.Hint(start+200, hint(b.rows[0])) // makes the shard active
+		b.wantReleased(start+200, "1")
+		b.floor(start+300, b.end)
+		b.remove(1)
+		q := b.p.SweepStart(start + 2*minute)
+		b.p.Swept(q, []store.OverdueShard{{More: more}})
+		b.wantIdleShards(want)
+	}
+}
+
+func (b *bench) wantIdleShards(want int) {
+	b.t.Helper()
+	if n := b.p.Idle(); n != want {
+		b.t.Fatalf("%d idle shards, want %d", n, want)
+	}
+}

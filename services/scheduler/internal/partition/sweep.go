@@ -38,6 +38,8 @@ type shardSweep struct {
 	// first is the key of the first row read in this shard, published or not; occupied: there is one.
 	first    store.Key
 	occupied bool
+	// cut: its last page may have left out rows.
+	cut bool
 }
 
 // SweepBy returns the time at which the next sweep must begin even if the pause has not ended. It is the earlier of two times:
@@ -63,7 +65,8 @@ func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 // In each shard, a sweep begins at the sweep floor: the key up to which the last sweep, or the last poll of the shard while it was
 // idle, found no row. Once in each FullSweep interval it begins at the first key, because a write that takes
 // longer than SweepMargin may add a row before the sweep floor (I4). In each shard a sweep ends when there are no more overdue
-// rows, or after the first page that contains a row of this shard after R. A row after R that has been due for longer than Grace usually
+// rows, or after the first page that ends after R in this shard: it contains a row after R, or it had no room for rows of this shard and
+// the sweep began after R. A row after R that has been due for longer than Grace usually
 // means that a hint was lost, so its shard is polled as soon as its namespace may use room in the timer heap (mayPoll). If the
 // last poll of the shard did not arm all rows, or rows were removed from the heap (cut), such rows are expected, and the sweep
 // ends at R. Idle shards are polled instead of swept. A sweep includes an idle shard only if its poll is due and mayPoll does not
@@ -141,7 +144,7 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 			asked.From = rows[n-1].Key()
 		}
 		if asked.From.After(w.cursor) { // one page beyond R is enough
-			w.upto = asked.From
+			w.upto, w.cut = asked.From, true
 			continue
 		}
 		ranges = append(ranges, asked)
