@@ -417,7 +417,7 @@ func lowered(v any) any {
 			m["id"] = m[name]
 		case name == "InTime", name == "Namespace", name == "Generation", name == "DueAt", name == "Kept",
 			name == "Version", name == "NextAt", lower != name && m[lower] == nil &&
-				slices.Contains([]string{"pages", "matched", "applied", "late", "skipped", "cursor", "requests", "created", "nextFrom"}, lower):
+				slices.Contains([]string{"pages", "matched", "applied", "late", "skipped", "cursor", "requests", "created", "nextFrom", "startAt"}, lower):
 			m[lower] = m[name]
 		}
 	}

@@ -133,7 +133,7 @@ final class Calls {
         e.setProgress(total);
         throw e;
       }
-      total = total.plus(page, null);
+      total = total.plus(page);
       progress.accept(total);
       if (total.cursor().isEmpty()) {
         return total;
