@@ -126,13 +126,16 @@ class _AsyncCalls:
 
     async def _try(self, path: str, data: bytes, timeout: float) -> tuple[int, Any]:
         try:
-            response = await self.http.post(
-                self.settings.url(path),
-                content=data,
-                headers={**self.settings.headers, "Content-Type": "application/json"},
-                timeout=timeout,
-            )
-        except httpx.TransportError as error:
+            # httpx limits single reads and writes. Only _async_client.py can limit the whole try. The limit of the connection is shorter,
+            # so that its error says that nothing was sent.
+            with anyio.fail_after(timeout):
+                response = await self.http.post(
+                    self.settings.url(path),
+                    content=data,
+                    headers={**self.settings.headers, "Content-Type": "application/json"},
+                    timeout=httpx.Timeout(timeout, connect=0.9 * timeout),
+                )
+        except (httpx.RequestError, TimeoutError) as error:
             raise failure(path, error) from error
         return parsed(path, response)
 
@@ -647,8 +650,8 @@ class AsyncClock:
 
     A move waits until no timer is due, moves the clock to the next due time, or to the target if that is earlier, and repeats this until
     the clock has reached the target and no timer is due. If another call is moving the clock, the error has the code CLOCK_BUSY (409).
-    After timeout, by default 60 s, it has the code CLOCK_NOT_QUIET (504), and a further call continues. Each try of a move waits 10 s
-    longer than timeout for the answer.
+    After timeout, by default 60 s, it has the code CLOCK_NOT_QUIET (504): then the clock has moved, and set with the target of the details
+    continues. Each try of a move waits 10 s longer than timeout for the answer.
     """
 
     def __init__(self, calls: _AsyncCalls) -> None:
@@ -697,9 +700,10 @@ class AsyncTimerbus:
     ) -> None:
         """Configure a client; it does not connect.
 
-        token is sent with every call. timeout bounds each try, in seconds. tries is how often a call is tried at most (1: no retries).
-        The pauses between tries are random times that double from 100 ms, up to longest_pause; a Retry-After of the service is
-        followed if it is at most as long. http_client determines connections, proxies and certificates; the caller closes it.
+        token is sent with every call. timeout, in seconds, bounds each try (synchronous client: each connect, write and read of a try).
+        tries is how often a call is tried at most (1: no retries). The pauses between tries are random times that double from 100 ms, up
+        to longest_pause; a Retry-After of the service is followed if it is at most as long. http_client determines connections, proxies
+        and certificates; the caller closes it.
         """
         settings = Settings.of(base_url, token, timeout, tries, longest_pause, user_agent)
         self._own = http_client is None

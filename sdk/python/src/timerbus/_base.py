@@ -196,9 +196,9 @@ def content(request: Mapping[str, Any]) -> bytes:
 
 
 def failure(path: str, error: Exception) -> TimerbusError:
-    """Return the error of a call for an error of httpx."""
+    """Return the error of a call for an error of httpx, or TimeoutError."""
     never_connected = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout))
-    kind = RequestTimeout if isinstance(error, httpx.TimeoutException) else ConnectionFailed
+    kind = RequestTimeout if isinstance(error, (httpx.TimeoutException, TimeoutError)) else ConnectionFailed
     return kind(f"{path}: {type(error).__name__}: {error}", may_be_applied=not never_connected)
 
 
@@ -206,7 +206,7 @@ def parsed(path: str, response: httpx.Response) -> tuple[int, Any]:
     """Return the status and the JSON of an answer, or raise its error."""
     if response.status_code >= 300:
         raise _error_of(response)
-    if response.status_code == 204 or not response.content:
+    if response.status_code == 204:
         return response.status_code, {}
     try:
         return response.status_code, response.json()

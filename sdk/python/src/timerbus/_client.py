@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 import time
+from contextlib import nullcontext
 import httpx
 from typing_extensions import Self, Unpack
 
@@ -126,13 +127,16 @@ class _Calls:
 
     def _try(self, path: str, data: bytes, timeout: float) -> tuple[int, Any]:
         try:
-            response = self.http.post(
-                self.settings.url(path),
-                content=data,
-                headers={**self.settings.headers, "Content-Type": "application/json"},
-                timeout=timeout,
-            )
-        except httpx.TransportError as error:
+            # httpx limits single reads and writes. Only _async_client.py can limit the whole try. The limit of the connection is shorter,
+            # so that its error says that nothing was sent.
+            with nullcontext():
+                response = self.http.post(
+                    self.settings.url(path),
+                    content=data,
+                    headers={**self.settings.headers, "Content-Type": "application/json"},
+                    timeout=httpx.Timeout(timeout, connect=0.9 * timeout),
+                )
+        except (httpx.RequestError, TimeoutError) as error:
             raise failure(path, error) from error
         return parsed(path, response)
 
@@ -642,13 +646,13 @@ class Keys:
         return decode(Caller, data)
 
 
-class AsyncClock:
+class Clock:
     """The test clock of ``timerbus dev --test-clock``. A service without one answers NOT_FOUND (404).
 
     A move waits until no timer is due, moves the clock to the next due time, or to the target if that is earlier, and repeats this until
     the clock has reached the target and no timer is due. If another call is moving the clock, the error has the code CLOCK_BUSY (409).
-    After timeout, by default 60 s, it has the code CLOCK_NOT_QUIET (504), and a further call continues. Each try of a move waits 10 s
-    longer than timeout for the answer.
+    After timeout, by default 60 s, it has the code CLOCK_NOT_QUIET (504): then the clock has moved, and set with the target of the details
+    continues. Each try of a move waits 10 s longer than timeout for the answer.
     """
 
     def __init__(self, calls: _Calls) -> None:
@@ -677,7 +681,7 @@ class AsyncClock:
 
 
 class Timerbus:
-    """An synchronous client of one Timerbus.
+    """A synchronous client of one Timerbus.
 
     It repeats failed calls if that is safe: after 429 and 503, which mean that nothing was applied, and after a failure to connect, always;
     after a broken connection or a timeout, only calls that may be applied twice (each method says which are not). OUTCOME_UNKNOWN (504) is
@@ -697,9 +701,10 @@ class Timerbus:
     ) -> None:
         """Configure a client; it does not connect.
 
-        token is sent with every call. timeout bounds each try, in seconds. tries is how often a call is tried at most (1: no retries).
-        The pauses between tries are random times that double from 100 ms, up to longest_pause; a Retry-After of the service is
-        followed if it is at most as long. http_client determines connections, proxies and certificates; the caller closes it.
+        token is sent with every call. timeout, in seconds, bounds each try (synchronous client: each connect, write and read of a try).
+        tries is how often a call is tried at most (1: no retries). The pauses between tries are random times that double from 100 ms, up
+        to longest_pause; a Retry-After of the service is followed if it is at most as long. http_client determines connections, proxies
+        and certificates; the caller closes it.
         """
         settings = Settings.of(base_url, token, timeout, tries, longest_pause, user_agent)
         self._own = http_client is None
@@ -709,7 +714,7 @@ class Timerbus:
         self.schedules = Schedules(calls)
         self.namespaces = Namespaces(calls)
         self.keys = Keys(calls)
-        self.clock = AsyncClock(calls)
+        self.clock = Clock(calls)
 
     def close(self) -> None:
         """Close the connections."""
@@ -723,4 +728,4 @@ class Timerbus:
         self.close()
 
 
-__all__ = ["AsyncClock", "Keys", "Namespaces", "Schedules", "Timerbus", "Timers"]
+__all__ = ["Clock", "Keys", "Namespaces", "Schedules", "Timerbus", "Timers"]
