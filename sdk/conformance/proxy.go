@@ -24,9 +24,9 @@ type Fault struct {
 	Status int `json:"status,omitempty"`
 	// RetryAfter is the header of this answer, in seconds.
 	RetryAfter string `json:"retryAfter,omitempty"`
-	// Body is the JSON of this answer, and Text a body that is not JSON. By default it is the service's error for Status.
+	// Body is the JSON of this answer, and Text a body that is not JSON, or empty. By default it is the service's error for Status.
 	Body json.RawMessage `json:"body,omitempty"`
-	Text string          `json:"text,omitempty"`
+	Text *string         `json:"text,omitempty"`
 	// Connection is what happens to the connection: ResetBefore, ResetAfter, Cut, Close or Refuse.
 	Connection string `json:"connection,omitempty"`
 	// For is how long connections are refused, such as "200ms".
@@ -283,10 +283,11 @@ func answer(w http.ResponseWriter, f Fault) {
 	if f.RetryAfter != "" {
 		w.Header().Set("Retry-After", f.RetryAfter)
 	}
-	body := []byte(f.Text)
-	if f.Text == "" {
+	body := f.Body
+	if f.Text != nil {
+		body = []byte(*f.Text)
+	} else {
 		w.Header().Set("Content-Type", "application/json")
-		body = f.Body
 		if body == nil {
 			const format = `{"error":%q,"message":"a fault of the script","details":{},"timestamp":"2030-01-31T09:00:00.000Z"}`
 			body = fmt.Appendf(nil, format, cmp.Or(codes[f.Status], "INTERNAL_ERROR"))

@@ -145,9 +145,10 @@ export class Calls {
 }
 
 function answered(path: string, response: Response, text: string): Answer {
+  if (response.status === 204) return { status: response.status, data: {} };
   let data: unknown;
   try {
-    data = text === "" ? {} : JSON.parse(text);
+    data = JSON.parse(text);
   } catch {
     data = undefined;
   }
@@ -165,12 +166,14 @@ function answered(path: string, response: Response, text: string): Answer {
   throw new ServiceError(response.status, "", text.slice(0, 200).trim() || "the answer has no message", {}, retryAfter);
 }
 
-/** The codes of connections that were not made, in Node, Deno and Bun. */
+/** The codes of connections that were not made, if the error has no system call. */
 const notMade = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT", "ConnectionRefused"]);
+const connecting = new Set(["connect", "getaddrinfo"]);
 
 function neverConnected(error: unknown): boolean {
   for (let e = error; typeof e === "object" && e !== null; e = (e as { cause?: unknown }).cause) {
-    if (notMade.has(String((e as { code?: unknown }).code))) return true;
+    const { code, syscall } = e as { code?: unknown; syscall?: unknown };
+    if (syscall === undefined ? notMade.has(String(code)) : connecting.has(String(syscall))) return true;
     // All addresses of a host failed.
     const all = (e as { errors?: unknown }).errors;
     if (Array.isArray(all) && all.length > 0) return all.every(neverConnected);

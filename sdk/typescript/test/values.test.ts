@@ -3,7 +3,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { formatDuration, parseDuration, Timerbus, type CreateTimerRequest, type Status } from "timerbus";
+import { ConnectionFailed, formatDuration, parseDuration, Timerbus, type CreateTimerRequest, type Status } from "timerbus";
 import { receiver } from "timerbus/express";
 import { startService } from "timerbus/testing";
 import type { Delivery } from "timerbus/webhook";
@@ -56,6 +56,19 @@ test("enumerations are open", () => {
 
 test("a base URL is checked", () => {
   expect(() => new Timerbus("localhost")).toThrow('base URL "localhost" is not accepted');
+});
+
+test("a call is not applied if no address accepted the connection", async () => {
+  const failed = async (...causes: object[]): Promise<boolean> => {
+    const cause = new AggregateError(causes.map((one) => Object.assign(new Error("failed"), one)));
+    const bus = new Timerbus("http://127.0.0.1:1", { tries: 1, fetch: () => Promise.reject(new TypeError("fetch failed", { cause })) });
+    const error: unknown = await bus.timers.get({ id: "a" }).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(ConnectionFailed);
+    return (error as ConnectionFailed).mayBeApplied;
+  };
+  const refused = { code: "ECONNREFUSED", syscall: "connect" };
+  expect(await failed({ code: "ETIMEDOUT", syscall: "connect" }, refused)).toBe(false);
+  expect(await failed({ code: "ETIMEDOUT", syscall: "read" }, refused)).toBe(true);
 });
 
 test("a call ends with its signal", async () => {
