@@ -33,7 +33,7 @@ func (k *clockCommands) advance() *cobra.Command {
 		Use: "advance DURATION", Short: "Move the test clock forward by a duration", Args: exactly("DURATION"),
 		Long: `Move the test clock forward by a duration, and deliver the timers that become due. With 0s it waits until no timer is due.
 
-If timers are still due after --timeout, the command fails and prints how far the clock is; a further call continues.`,
+If timers are still due after --timeout, the command fails, and its error has the target; "timerbus clock set" with it continues.`,
 		Example: `  timerbus clock advance 72h
   timerbus clock advance 30d --timeout 5m`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -58,7 +58,7 @@ func (k *clockCommands) set() *cobra.Command {
 		Use: "set TIME", Short: "Move the test clock forward to a time", Args: exactly("TIME"),
 		Long: `Move the test clock forward to a time (RFC 3339), and deliver the timers that become due.
 
-If timers are still due after --timeout, the command fails and prints how far the clock is; a further call continues.`,
+If timers are still due after --timeout, the command fails and prints how far the clock is; the same command continues.`,
 		Example: `  timerbus clock set 2030-01-31T09:00:00Z`,
 		RunE: func(c *cobra.Command, args []string) error {
 			at, err := timer.ParseMillis(args[0])

@@ -50,7 +50,7 @@ func (e *NotQuietError) Error() string {
 	case e.NextDueAt > e.Now:
 		why = fmt.Sprintf("the next timer is due at %v", e.NextDueAt)
 	}
-	return fmt.Sprintf("the test clock shows %v and has not reached %v in the time for the call: %s; call again to continue",
+	return fmt.Sprintf("the test clock shows %v and has not reached %v in the time for the call: %s; set it to this time to continue",
 		e.Now, e.Target, why)
 }
 

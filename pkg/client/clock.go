@@ -17,9 +17,9 @@ const (
 )
 
 // AdvanceClock moves the test clock of a service forward by a duration. It returns when the clock has reached the target and no
-// timer is due. After the timeout of the request, the error has the code CodeClockNotQuiet; a further call continues. If
-// another call is moving the clock, the code is CodeClockBusy. A service without a test clock answers CodeNotFound. A try is
-// not repeated after a missing answer, because the clock would move twice.
+// timer is due. After the timeout of the request, the error has the code CodeClockNotQuiet: then the clock has moved, and
+// SetClock with the target of the details continues. If another call is moving the clock, the code is CodeClockBusy. A service
+// without a test clock answers CodeNotFound. A try is not repeated after a missing answer, because the clock would move twice.
 func (c *Client) AdvanceClock(ctx context.Context, r AdvanceClockRequest) (TestClock, error) {
 	var clock TestClock
 	_, err := c.patient(r.Timeout).call(ctx, "clock/advance", false, r, &clock)
