@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,6 +55,11 @@ const Prefix = "/conformance/"
 
 // Token is the token of the service in conformance tests. API keys need a service with a token.
 const Token = "conformance"
+
+// Environment returns the variables of the service in conformance tests: Token, and a key for the secrets of namespaces.
+func Environment() []string {
+	return []string{"TIMERBUS_TOKEN=" + Token, "TIMERBUS_SECRET_KEY=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="}
+}
 
 // codes are the error codes of the service that the proxy answers with.
 var codes = map[int]string{429: "RATE_LIMITED", 500: "INTERNAL_ERROR", 503: "UNAVAILABLE", 504: "OUTCOME_UNKNOWN"}
@@ -130,24 +136,53 @@ func (p *Proxy) setFaults(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "faults: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.faults, p.tries = nil, nil
-	for _, f := range faults {
-		if f.Connection != Refuse {
-			p.faults = append(p.faults, f)
-			continue
-		}
-		duration, err := timer.ParseDuration(f.For)
+	var refused time.Duration
+	for i := range faults {
+		duration, err := faults[i].check()
 		if err != nil {
-			http.Error(w, "for: "+err.Error(), http.StatusBadRequest)
+			http.Error(w, fmt.Sprintf("faults[%d].%v", i, err), http.StatusBadRequest)
 			return
 		}
-		p.refuse(w, duration)
+		refused = max(refused, duration)
 	}
-	if len(faults) == 0 || faults[0].Connection != Refuse {
-		w.WriteHeader(http.StatusNoContent)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tries = nil
+	p.faults = slices.DeleteFunc(faults, func(f Fault) bool { return f.Connection == Refuse })
+	if refused > 0 {
+		p.refuse(w, refused)
+		return
 	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// check returns an error for a value that the proxy does not know, and how long the fault refuses connections.
+func (f *Fault) check() (refused time.Duration, err error) {
+	if f.Status != 0 && (f.Status < 200 || f.Status > 599) {
+		return 0, fmt.Errorf("status %d is not accepted: want 200 to 599", f.Status)
+	}
+	if f.Delay != "" {
+		if _, err := timer.ParseDuration(f.Delay); err != nil {
+			return 0, fmt.Errorf("delay: %w", err)
+		}
+	}
+	switch f.Connection {
+	case "", ResetBefore, ResetAfter, Cut, Close:
+		if f.For != "" {
+			return 0, fmt.Errorf("for %q is not accepted: only a connection %q has it", f.For, Refuse)
+		}
+		return 0, nil
+	case Refuse:
+		refused, err = timer.ParseDuration(f.For)
+		if err != nil {
+			return 0, fmt.Errorf("for: %w", err)
+		}
+		if refused <= 0 {
+			return 0, fmt.Errorf("for %q is not accepted: want a positive duration", f.For)
+		}
+		return refused, nil
+	}
+	return 0, fmt.Errorf("connection %q is not accepted: want one of %q", f.Connection, []string{ResetBefore, ResetAfter, Cut, Close, Refuse})
 }
 
 // refuse closes the idle connections, answers the request that set the fault, and listens again after the duration. It needs p.mu.
@@ -235,7 +270,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reset(w)
 		return
 	}
-	if delay, err := timer.ParseDuration(fault.Delay); err == nil {
+	if fault.Delay != "" {
+		delay, _ := timer.ParseDuration(fault.Delay) // check has parsed it
 		select {
 		case <-time.After(delay):
 		case <-r.Context().Done():
