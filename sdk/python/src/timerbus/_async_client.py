@@ -23,7 +23,6 @@ from ._base import (
     Settings,
     WrittenSchedule,
     WrittenTimer,
-    body,
     content,
     deletions,
     failure,
@@ -34,7 +33,7 @@ from ._base import (
     schedule_items,
     seconds,
 )
-from ._wire import decode
+from ._wire import decode, encode
 from .errors import ServiceError, TimerbusError
 from .types import (
     BackfillScheduleFields,
@@ -141,17 +140,17 @@ class _AsyncCalls:
 
     async def one(self, answer: type[Model], path: str, model: str, fields: Mapping[str, Any], repeat: bool = True) -> Model:
         """Return an answer as a dataclass."""
-        _, data = await self.send(path, body(model, fields), repeat)
+        _, data = await self.send(path, encode(model, fields), repeat)
         return decode(answer, data)
 
     async def written_timer(self, path: str, model: str, fields: Mapping[str, Any], repeat: bool) -> WrittenTimer:
         """Return the timer after a write."""
-        status, data = await self.send(path, body(model, fields), repeat)
+        status, data = await self.send(path, encode(model, fields), repeat)
         return decode(WrittenTimer, data, in_time=status == 200)
 
     async def written_schedule(self, path: str, model: str, fields: Mapping[str, Any], repeat: bool) -> WrittenSchedule:
         """Return the schedule after a write."""
-        status, data = await self.send(path, body(model, fields), repeat)
+        status, data = await self.send(path, encode(model, fields), repeat)
         return decode(WrittenSchedule, data, in_time=status == 200)
 
     async def walk(
@@ -163,7 +162,7 @@ class _AsyncCalls:
         repeat: bool = True,
     ) -> MatchingTotal:
         """Send a request for all pages of a filter."""
-        request = body(model, fields)
+        request = encode(model, fields)
         total = MatchingTotal(cursor=request.get("cursor") or "")
         while True:
             try:
@@ -210,7 +209,7 @@ class AsyncTimers:
 
         It is not repeated after a broken connection.
         """
-        request = body("DeleteTimerRequest", {"id": id, **fields})
+        request = encode("DeleteTimerRequest", {"id": id, **fields})
         status, _ = await self._calls.send("timers/delete", request, False)
         return status == 204
 
@@ -264,7 +263,7 @@ class AsyncTimers:
         """
         requests = list(timers)
         repeat = all(one.get("on_conflict") != "fail" for one in requests)
-        encoded = [body("CreateTimerRequest", one) for one in requests]
+        encoded = [encode("CreateTimerRequest", one) for one in requests]
         _, data = await self._calls.send("timers/batch-create", {"timers": encoded}, repeat)
         return items("timers/batch-create", data, len(encoded))
 
@@ -407,7 +406,7 @@ class AsyncSchedules:
 
         Occurrences that exist stay, unless pending is "delete". It is not repeated after a broken connection.
         """
-        request = body("DeleteScheduleRequest", {"id": id, **fields})
+        request = encode("DeleteScheduleRequest", {"id": id, **fields})
         status, _ = await self._calls.send("schedules/delete", request, False)
         return status == 204
 
@@ -488,7 +487,7 @@ class AsyncSchedules:
         """Create up to 1,000 schedules, and return a result for each, in order. It is repeated as create_many of timers is."""
         requests = list(schedules)
         repeat = all(one.get("on_conflict") != "fail" for one in requests)
-        encoded = [body("CreateScheduleRequest", one) for one in requests]
+        encoded = [encode("CreateScheduleRequest", one) for one in requests]
         _, data = await self._calls.send("schedules/batch-create", {"schedules": encoded}, repeat)
         return schedule_items("schedules/batch-create", data, len(encoded))
 
@@ -675,7 +674,7 @@ class AsyncClock:
 
     async def _move(self, path: str, model: str, fields: Mapping[str, Any]) -> TestClock:
         timeout = move_timeout(fields["timeout"], self._calls.settings.timeout)
-        _, data = await self._calls.send(path, body(model, fields), False, timeout)
+        _, data = await self._calls.send(path, encode(model, fields), False, timeout)
         return decode(TestClock, data)
 
 

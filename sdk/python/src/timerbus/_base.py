@@ -185,11 +185,6 @@ def seconds(value: timedelta | float) -> float:
     return value.total_seconds() if isinstance(value, timedelta) else value
 
 
-def body(model: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON object of a request."""
-    return encode(model, fields)
-
-
 def content(request: Mapping[str, Any]) -> bytes:
     """Return the body of a request."""
     return json.dumps(request, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()

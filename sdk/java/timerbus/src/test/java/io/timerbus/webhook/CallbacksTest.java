@@ -27,7 +27,7 @@ import org.junit.jupiter.api.TestFactory;
 /** Sends the callbacks of the conformance scripts to the receiver. */
 class CallbacksTest {
   private static final ObjectMapper MAPPER = new ObjectMapper();
-  private static final Path FOLDER = Path.of(System.getProperty("timerbus.conformance", "../../conformance"));
+  private static final Path FOLDER = Path.of("../../conformance");
 
   @TestFactory
   Stream<DynamicTest> callbacks() throws Exception {
