@@ -85,7 +85,7 @@ func run(ctx context.Context, args []string, out io.Writer) (code int, err error
 		<-ctx.Done()
 		return 0, nil
 	}
-	command := exec.CommandContext(ctx, flags.Arg(0), flags.Args()[1:]...) //nolint:gosec // the caller chooses the command
+	command := exec.CommandContext(ctx, flags.Arg(0), flags.Args()[1:]...)
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, out, os.Stderr
 	command.Env = append(os.Environ(), "TIMERBUS_CONFORMANCE_URL="+proxy.URL(), "TIMERBUS_CONFORMANCE_SERVICE="+service.URL())
 	err = command.Run()

@@ -182,7 +182,8 @@ func (f *Fault) check() (refused time.Duration, err error) {
 		}
 		return refused, nil
 	}
-	return 0, fmt.Errorf("connection %q is not accepted: want one of %q", f.Connection, []string{ResetBefore, ResetAfter, Cut, Close, Refuse})
+	want := []string{ResetBefore, ResetAfter, Cut, Close, Refuse}
+	return 0, fmt.Errorf("connection %q is not accepted: want one of %q", f.Connection, want)
 }
 
 // refuse closes the idle connections, answers the request that set the fault, and listens again after the duration. It needs p.mu.
