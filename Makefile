@@ -23,7 +23,7 @@ space := $(empty) $(empty)
 #   make test MODULES=e2e
 #   make run ARGS='--listen 127.0.0.1:9090'
 #   make sim SEEDS=100000; make sim FIRST=4185 SEEDS=1; make kill ROUNDS=50; make kill SEEDS=20 ROUNDS=1 KILLS=5
-#   make kill ROUNDS=20 STORE=postgres BUS=kafka
+#   make kill ROUNDS=20 STORE=postgres BUS=kafka; make sdk-test-java KILLS=20
 #   make campaign SEEDS=3 BUS=nats,kafka FIRST=1
 #   make bench SHORT=1; make bench ROUNDS=5 ARGS='-phases lateness,busy'; make bench BUS=nats,kafka
 PKG          ?= ./...
@@ -336,13 +336,13 @@ ui-screenshots: build ## Write the screenshots of docs/ui.md
 	@tools/ui/run --screenshots
 
 .PHONY: sdk-test sdk-test-go sdk-test-python sdk-test-typescript sdk-test-java
-sdk-test: sdk-test-go sdk-test-python sdk-test-typescript sdk-test-java ## Check the SDKs with the tools of their languages, and run the conformance scripts in four languages
+sdk-test: sdk-test-go sdk-test-python sdk-test-typescript sdk-test-java ## Check the SDKs with the tools of their languages, run the conformance scripts in four languages, and kill the service KILLS times (2) while each SDK creates timers
 sdk-test-go:
 	@$(say) 'conformance of the Go client'
 	@cd e2e && go test -count=1 -run 'TestConformance$$' .
 sdk-test-python sdk-test-typescript sdk-test-java: sdk-test-%: build
 	@$(say) 'SDK: $*'
-	@tools/sdk/run $*
+	@TIMERBUS_SDK_KILLS=$(or $(KILLS),2) tools/sdk/run $*
 
 .PHONY: check-outbox
 check-outbox: build ## Run the Python example of the outbox with a real PostgreSQL and the real service

@@ -239,7 +239,7 @@ func TestArrowsAreCaught(t *testing.T) {
 		{from: "e2e/sim", to: "pkg/store/sqlitestore"},
 		{from: "e2e", to: "pkg/bus/natsbus", inTest: true},
 		{from: "e2e", to: "sdk/conformance", inTest: true, allowed: true},
-		{from: "sdk/conformance/server", to: "sdk/conformance", allowed: true},
+		{from: "e2e/conformance", to: "sdk/conformance", allowed: true},
 		{from: "sdk/conformance", to: "pkg/client"},
 		{from: "internal/backend", to: "cmd/timerbus"},
 		{from: "examples/verify/go", to: "pkg/webhook"},

@@ -380,9 +380,9 @@ type CreateKeyRequest struct {
 	ExpiresAt Instant `json:"expiresAt,omitempty,omitzero"`
 
 	// ExpiresIn Instead of `expiresAt`, a duration such as "90d".
-	ExpiresIn string  `json:"expiresIn,omitempty,omitzero"`
-	Grants    []Grant `json:"grants"`
-	Name      KeyName `json:"name"`
+	ExpiresIn Duration `json:"expiresIn,omitempty,omitzero"`
+	Grants    []Grant  `json:"grants"`
+	Name      KeyName  `json:"name"`
 }
 
 // CreateNamespaceRequest `name` is required; `numShards` and `preset` exclude each other.
@@ -405,7 +405,7 @@ type CreateScheduleRequest struct {
 	CatchUp ScheduleCatchUp `json:"catchUp,omitempty,omitzero"`
 
 	// CatchUpWindow "10s" to "8760h", by default "1m"; only with catchUp all.
-	CatchUpWindow string `json:"catchUpWindow,omitempty,omitzero"`
+	CatchUpWindow Duration `json:"catchUpWindow,omitempty,omitzero"`
 
 	// Count How many occurrences the schedule creates in all, from its creation on. By default there is no limit.
 	Count int `json:"count,omitempty,omitzero"`
@@ -469,7 +469,7 @@ type CreateTimerRequest struct {
 	//
 	//
 	// Example: 30s
-	CallbackTimeout string `json:"callbackTimeout,omitempty,omitzero"`
+	CallbackTimeout Duration `json:"callbackTimeout,omitempty,omitzero"`
 
 	// CallbackTimeoutSeconds The same in seconds. If both are given they must agree.
 	CallbackTimeoutSeconds float64 `json:"callbackTimeoutSeconds,omitempty,omitzero"`
@@ -497,14 +497,14 @@ type CreateTimerRequest struct {
 	// ExecuteIn Counted from the receipt of the request (for a topic command, from the time at which the bus accepted it). Not negative.
 	//
 	// Example: 3s
-	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
+	ExecuteIn Duration `json:"executeIn,omitempty,omitzero"`
 
 	// ExpireAfter How long after `executeAt` the timer may be delivered; then its outcome is `expired`. It applies again when the timer
 	// is rescheduled or retried. "1ms" to "87600h".
 	//
 	//
 	// Example: 1h
-	ExpireAfter string `json:"expireAfter,omitempty,omitzero"`
+	ExpireAfter Duration `json:"expireAfter,omitempty,omitzero"`
 
 	// ExpiresAt Instead of `expireAfter`, a time after `executeAt` and after the end of the `window`.
 	ExpiresAt Instant `json:"expiresAt,omitempty,omitzero"`
@@ -565,7 +565,7 @@ type CreateTimerRequest struct {
 	//
 	//
 	// Example: 10m
-	Window string `json:"window,omitempty,omitzero"`
+	Window Duration `json:"window,omitempty,omitzero"`
 }
 
 // CreateTimerRequestOnConflict If the id exists: `replace`, the default, replaces the timer; `keep` does not change it and
@@ -783,7 +783,7 @@ type FlowRate struct {
 	// Per "1s" to "24h".
 	//
 	// Example: 1s
-	Per string `json:"per"`
+	Per Duration `json:"per"`
 }
 
 // ForecastTimersRequest A null field counts as absent.
@@ -1119,7 +1119,7 @@ type NamespaceDeletion struct {
 	// RetryAfter When to repeat the request; immediately if it is absent.
 	//
 	// Example: 42s
-	RetryAfter string `json:"retryAfter,omitempty,omitzero"`
+	RetryAfter Duration `json:"retryAfter,omitempty,omitzero"`
 }
 
 // NamespaceList defines model for NamespaceList.
@@ -1494,7 +1494,7 @@ type RescheduleMatchingRequest struct {
 	// ExecuteIn Counted from the receipt of each request. Not negative.
 	//
 	// Example: 1h
-	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
+	ExecuteIn Duration `json:"executeIn,omitempty,omitzero"`
 
 	// Limit How many timers or schedules one request reads; by default 100.
 	Limit PageLimit `json:"limit,omitempty,omitzero"`
@@ -1505,8 +1505,8 @@ type RescheduleMatchingRequest struct {
 	// ShiftBy Added to each timer's `executeAt`; may be negative.
 	//
 	// Example: -30m
-	ShiftBy string `json:"shiftBy,omitempty,omitzero"`
-	Status  Status `json:"status,omitempty,omitzero"`
+	ShiftBy Duration `json:"shiftBy,omitempty,omitzero"`
+	Status  Status   `json:"status,omitempty,omitzero"`
 }
 
 // ResumeMatchingRequest A timer must be paused and match all given filters.
@@ -1622,7 +1622,7 @@ type RetryMatchingRequest struct {
 	// ExecuteIn Counted from the receipt of each request. Not negative. By default "0s".
 	//
 	// Example: 10m
-	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
+	ExecuteIn Duration `json:"executeIn,omitempty,omitzero"`
 
 	// LastError Selects the timers that have exactly this `lastError`.
 	LastError LastErrorFilter `json:"lastError,omitempty,omitzero"`
@@ -1692,8 +1692,8 @@ type RetryTimerRequest struct {
 	// ExecuteIn Counted from the receipt of the request. Not negative. By default "0s".
 	//
 	// Example: 10m
-	ExecuteIn string  `json:"executeIn,omitempty,omitzero"`
-	ID        TimerID `json:"id,omitempty,omitzero"`
+	ExecuteIn Duration `json:"executeIn,omitempty,omitzero"`
+	ID        TimerID  `json:"id,omitempty,omitzero"`
 
 	// IfGeneration Schedule the timer only if it still has this generation; otherwise 409.
 	IfGeneration Generation `json:"ifGeneration,omitempty,omitzero"`
@@ -1714,11 +1714,11 @@ type RotateKeyRequest struct {
 	ExpiresAt Instant `json:"expiresAt,omitempty,omitzero"`
 
 	// ExpiresIn Instead of `expiresAt`, a duration such as "90d".
-	ExpiresIn string  `json:"expiresIn,omitempty,omitzero"`
-	Name      KeyName `json:"name"`
+	ExpiresIn Duration `json:"expiresIn,omitempty,omitzero"`
+	Name      KeyName  `json:"name"`
 
 	// Overlap How long the earlier token is accepted, 0s to 30d. 24h if absent.
-	Overlap string `json:"overlap,omitempty,omitzero"`
+	Overlap Duration `json:"overlap,omitempty,omitzero"`
 }
 
 // RunTimerRequest One of `id` and `timerId` is required; if both are given they must be equal.
@@ -1740,7 +1740,7 @@ type Schedule struct {
 	CatchUp ScheduleCatchUp `json:"catchUp"`
 
 	// CatchUpWindow "10s" to "8760h", by default "1m"; only with catchUp all.
-	CatchUpWindow string `json:"catchUpWindow,omitempty,omitzero"`
+	CatchUpWindow Duration `json:"catchUpWindow,omitempty,omitzero"`
 
 	// Count How many occurrences the schedule creates in all, from its creation on. By default there is no limit.
 	Count int `json:"count,omitempty,omitzero"`
@@ -2028,7 +2028,7 @@ type ScheduleSpec struct {
 	// Every An interval between instants, at least "1s".
 	//
 	// Example: 15m
-	Every string `json:"every,omitempty,omitzero"`
+	Every Duration `json:"every,omitempty,omitzero"`
 
 	// Rrule RFC 5545. It begins at the `start` of the schedule.
 	//
@@ -2047,7 +2047,7 @@ type SecretsInput struct {
 	// Overlap With `rotate`; "1s" to "8760h". If absent, the earlier secret signs until it is removed.
 	//
 	// Example: 24h
-	Overlap string `json:"overlap,omitempty,omitzero"`
+	Overlap Duration `json:"overlap,omitempty,omitzero"`
 
 	// Remove The id of a live secret.
 	//
@@ -2266,7 +2266,7 @@ type Timer struct {
 	// ExpireAfter How long after `executeAt` the timer may be delivered; absent if it does not expire.
 	//
 	// Example: 1h
-	ExpireAfter string `json:"expireAfter,omitempty,omitzero"`
+	ExpireAfter Duration `json:"expireAfter,omitempty,omitzero"`
 
 	// ExpiresAt When the timer expires, unless it is rescheduled or retried; absent if it does not.
 	ExpiresAt Instant `json:"expiresAt,omitempty,omitzero"`
@@ -2307,7 +2307,7 @@ type Timer struct {
 	// Window The window in which `executeAt` was chosen when it was last set by a request; absent if there was none.
 	//
 	// Example: 10m
-	Window string `json:"window,omitempty,omitzero"`
+	Window Duration `json:"window,omitempty,omitzero"`
 }
 
 // TimerCount defines model for TimerCount.
@@ -2536,7 +2536,7 @@ type UpdateTimerRequest struct {
 	ExecuteAtLocal string `json:"executeAtLocal,omitempty,omitzero"`
 
 	// ExecuteIn Example: 1h
-	ExecuteIn string `json:"executeIn,omitempty,omitzero"`
+	ExecuteIn Duration `json:"executeIn,omitempty,omitzero"`
 
 	// ExpireAfter "1ms" to "87600h"; null removes it.
 	ExpireAfter Change[string] `json:"expireAfter,omitempty,omitzero"`
@@ -2588,7 +2588,7 @@ type UpdateTimerRequest struct {
 
 	// Window Only with a new time: a time in the window that begins there is chosen. If it is absent, the timer
 	// is due at exactly that time. "1ms" to "7d".
-	Window string `json:"window,omitempty,omitzero"`
+	Window Duration `json:"window,omitempty,omitzero"`
 }
 
 // Verb defines model for Verb.

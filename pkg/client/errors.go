@@ -74,10 +74,10 @@ func IsCode(err error, code Code) bool {
 }
 
 // MayBeApplied reports whether the failed call that returned err may have been applied, now or later: after a broken connection, a
-// timeout, and CodeOutcomeUnknown.
+// timeout, and an answer with a status of 500 or more, except 503.
 func MayBeApplied(err error) bool {
 	if answered, ok := errors.AsType[*Error](err); ok {
-		return answered.Code == CodeOutcomeUnknown
+		return answered.Status >= http.StatusInternalServerError && answered.Status != http.StatusServiceUnavailable
 	}
 	return err != nil && !neverConnected(err)
 }

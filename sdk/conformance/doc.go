@@ -3,5 +3,5 @@
 //
 // It imports the standard library and pkg/timer only, and it contains no client: each SDK has a runner in its language.
 //
-// Read proxy.go, then server/main.go, which starts the service behind a proxy.
+// Read proxy.go. The command e2e/conformance starts the service behind a proxy.
 package conformance

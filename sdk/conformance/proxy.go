@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,9 +25,9 @@ type Fault struct {
 	Status int `json:"status,omitempty"`
 	// RetryAfter is the header of this answer, in seconds.
 	RetryAfter string `json:"retryAfter,omitempty"`
-	// Body is the JSON of this answer, and Text a body that is not JSON. By default it is the service's error for Status.
+	// Body is the JSON of this answer, and Text a body that is not JSON, or empty. By default it is the service's error for Status.
 	Body json.RawMessage `json:"body,omitempty"`
-	Text string          `json:"text,omitempty"`
+	Text *string         `json:"text,omitempty"`
 	// Connection is what happens to the connection: ResetBefore, ResetAfter, Cut, Close or Refuse.
 	Connection string `json:"connection,omitempty"`
 	// For is how long connections are refused, such as "200ms".
@@ -54,6 +55,11 @@ const Prefix = "/conformance/"
 
 // Token is the token of the service in conformance tests. API keys need a service with a token.
 const Token = "conformance"
+
+// Environment returns the variables of the service in conformance tests: Token, and a key for the secrets of namespaces.
+func Environment() []string {
+	return []string{"TIMERBUS_TOKEN=" + Token, "TIMERBUS_SECRET_KEY=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="}
+}
 
 // codes are the error codes of the service that the proxy answers with.
 var codes = map[int]string{429: "RATE_LIMITED", 500: "INTERNAL_ERROR", 503: "UNAVAILABLE", 504: "OUTCOME_UNKNOWN"}
@@ -130,24 +136,54 @@ func (p *Proxy) setFaults(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "faults: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.faults, p.tries = nil, nil
-	for _, f := range faults {
-		if f.Connection != Refuse {
-			p.faults = append(p.faults, f)
-			continue
-		}
-		duration, err := timer.ParseDuration(f.For)
+	var refused time.Duration
+	for i := range faults {
+		duration, err := faults[i].check()
 		if err != nil {
-			http.Error(w, "for: "+err.Error(), http.StatusBadRequest)
+			http.Error(w, fmt.Sprintf("faults[%d].%v", i, err), http.StatusBadRequest)
 			return
 		}
-		p.refuse(w, duration)
+		refused = max(refused, duration)
 	}
-	if len(faults) == 0 || faults[0].Connection != Refuse {
-		w.WriteHeader(http.StatusNoContent)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tries = nil
+	p.faults = slices.DeleteFunc(faults, func(f Fault) bool { return f.Connection == Refuse })
+	if refused > 0 {
+		p.refuse(w, refused)
+		return
 	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// check returns an error for a value that the proxy does not know, and how long the fault refuses connections.
+func (f *Fault) check() (refused time.Duration, err error) {
+	if f.Status != 0 && (f.Status < 200 || f.Status > 599) {
+		return 0, fmt.Errorf("status %d is not accepted: want 200 to 599", f.Status)
+	}
+	if f.Delay != "" {
+		if _, err := timer.ParseDuration(f.Delay); err != nil {
+			return 0, fmt.Errorf("delay: %w", err)
+		}
+	}
+	switch f.Connection {
+	case "", ResetBefore, ResetAfter, Cut, Close:
+		if f.For != "" {
+			return 0, fmt.Errorf("for %q is not accepted: only a connection %q has it", f.For, Refuse)
+		}
+		return 0, nil
+	case Refuse:
+		refused, err = timer.ParseDuration(f.For)
+		if err != nil {
+			return 0, fmt.Errorf("for: %w", err)
+		}
+		if refused <= 0 {
+			return 0, fmt.Errorf("for %q is not accepted: want a positive duration", f.For)
+		}
+		return refused, nil
+	}
+	want := []string{ResetBefore, ResetAfter, Cut, Close, Refuse}
+	return 0, fmt.Errorf("connection %q is not accepted: want one of %q", f.Connection, want)
 }
 
 // refuse closes the idle connections, answers the request that set the fault, and listens again after the duration. It needs p.mu.
@@ -235,7 +271,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reset(w)
 		return
 	}
-	if delay, err := timer.ParseDuration(fault.Delay); err == nil {
+	if fault.Delay != "" {
+		delay, _ := timer.ParseDuration(fault.Delay) // check has parsed it
 		select {
 		case <-time.After(delay):
 		case <-r.Context().Done():
@@ -283,10 +320,11 @@ func answer(w http.ResponseWriter, f Fault) {
 	if f.RetryAfter != "" {
 		w.Header().Set("Retry-After", f.RetryAfter)
 	}
-	body := []byte(f.Text)
-	if f.Text == "" {
+	body := f.Body
+	if f.Text != nil {
+		body = []byte(*f.Text)
+	} else {
 		w.Header().Set("Content-Type", "application/json")
-		body = f.Body
 		if body == nil {
 			const format = `{"error":%q,"message":"a fault of the script","details":{},"timestamp":"2030-01-31T09:00:00.000Z"}`
 			body = fmt.Appendf(nil, format, cmp.Or(codes[f.Status], "INTERNAL_ERROR"))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -61,11 +62,8 @@ type document struct {
 	fields map[string]bool // the names of all fields
 }
 
-// durations are the fields that contain durations, although the document says only that they are strings.
-var durations = []string{
-	"executeIn", "callbackTimeout", "maxAttemptsDuration", "initialInterval", "maxInterval", "window", "expireAfter", "shiftBy",
-	"historyRetention", "deadRetention", "keepPayload", "catchUpWindow", "every", "per", "expiresIn", "retryAfter", "overlap",
-}
+// durationText matches a duration of the API.
+var durationText = regexp.MustCompile(`^-?(\d+(\.\d+)?(ns|us|ms|s|m|h|d))+$`)
 
 // left out are the second forms of fields, which the SDKs do not need because they have types for durations.
 var leftOut = []string{
@@ -106,7 +104,7 @@ func order(n *yaml.Node, path ...string) []string {
 type reader struct {
 	schemas node
 	out     *document
-	seen    map[string]bool // durations and leftOut that the document has
+	seen    map[string]bool // the parts of leftOut that the document has
 }
 
 func read(raw []byte) (*document, error) {
@@ -152,9 +150,9 @@ func read(raw []byte) (*document, error) {
 			r.out.models = append(r.out.models, m)
 		}
 	}
-	for _, name := range append(slices.Clone(durations), leftOut...) {
+	for _, name := range leftOut {
 		if !r.seen[name] {
-			return nil, fmt.Errorf("there is no field %s: update the lists in tools/sdktypes/document.go", name)
+			return nil, fmt.Errorf("there is no field %s: update leftOut in tools/sdktypes/document.go", name)
 		}
 	}
 	slices.SortFunc(r.out.enums, func(a, b *enum) int { return strings.Compare(a.name, b.name) })
@@ -258,9 +256,8 @@ func (r *reader) valueOf(owner, property string, p node) (value, error) {
 			return value{kind: instant}, nil
 		case property == "executeAtLocal":
 			return value{kind: local}, nil
-		case slices.Contains(durations, property):
-			r.seen[property] = true
-			return value{kind: duration}, nil
+		case durationText.MatchString(str(p["example"])):
+			return value{}, fmt.Errorf("a string with the example %q is not accepted: want a $ref to Duration", str(p["example"]))
 		}
 		return value{kind: text}, nil
 	case "":
@@ -275,7 +272,6 @@ func (r *reader) named(owner, property, name string) (value, error) {
 	case name == "Instant":
 		return value{kind: instant}, nil
 	case name == "Duration":
-		r.seen[property] = true
 		return value{kind: duration}, nil
 	case schema["enum"] != nil:
 		return value{kind: enumeration, name: name}, nil

@@ -15,10 +15,16 @@ func openAPI(t *testing.T) string {
 	return string(raw)
 }
 
-// TestListsOfTheGeneratorAreChecked: a field that was renamed in the document must not lose its type.
+// TestListsOfTheGeneratorAreChecked: a field that was renamed in the document must not lose its type, and a duration must be a Duration.
 func TestListsOfTheGeneratorAreChecked(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, want string }{
-		"a duration is gone":      {"        shiftBy:", "        moveBy:", "there is no field shiftBy"},
+		"a left out field is gone": {
+			"        maxRetries:", "        retries:", "there is no field RetryPolicyInput.maxRetries",
+		},
+		"a duration is a string": {
+			"        shiftBy:\n          allOf: [{$ref: \"#/components/schemas/Duration\"}]", "        shiftBy:\n          type: string",
+			`RescheduleMatchingRequest.shiftBy: a string with the example "-30m" is not accepted`,
+		},
 		"an enumeration is moved": {"        onConflict:", "        ifExists:", "CreateTimerRequest.ifExists: the enumeration has no name"},
 		"a new type":              {"type: boolean", "type: truth", "unknown type truth"},
 	} {

@@ -245,16 +245,16 @@ func pyDoc(d *document, doc string) string {
 	return b.String()
 }
 
+// asyncName is a name of the asynchronous client, or of what it imports.
+var asyncName = regexp.MustCompile(`\b(_?)Async(\w+)`)
+
 // synchronous returns the synchronous client, from the source of the asynchronous one.
 func synchronous(source string) string {
-	header, body, _ := strings.Cut(source, "\n")
-	_ = header
+	_, body, _ := strings.Cut(source, "\n")
 	return "# " + notice + "\n" + strings.NewReplacer(
 		"async def ", "def ", "async for ", "for ", "async with ", "with ", "await ", "",
-		"AsyncIterator", "Iterator", "AsyncClient", "Client", "AsyncTransport", "Transport", "AsyncBaseTransport", "BaseTransport",
-		"AsyncTimerbus", "Timerbus", "AsyncTimers", "Timers", "AsyncSchedules", "Schedules", "AsyncNamespaces", "Namespaces",
-		"AsyncKeys", "Keys",
-		"__aenter__", "__enter__", "__aexit__", "__exit__", "aclose", "close", "anyio.sleep", "time.sleep", "import anyio", "import time",
-		"_AsyncCalls", "_Calls", "asynchronous", "synchronous",
-	).Replace(body)
+		"__aenter__", "__enter__", "__aexit__", "__exit__", "aclose", "close", "anyio.sleep", "time.sleep",
+		"import anyio", "import time\nfrom contextlib import nullcontext", "anyio.fail_after(timeout)", "nullcontext()",
+		"An asynchronous", "A synchronous", "asynchronous", "synchronous",
+	).Replace(asyncName.ReplaceAllString(body, "$1$2"))
 }

@@ -135,8 +135,6 @@ METHODS = {
     "GetClock": "clock.get",
 }
 
-POSITIONAL = {"BatchCreateTimers", "BatchDeleteTimers"}
-
 
 def replaced(value: Any, variables: dict[str, str]) -> Any:
     """Replace the variables in all strings of a value."""

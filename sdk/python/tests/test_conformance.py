@@ -30,7 +30,7 @@ def control(method: str, path: str, body: Any = None) -> Any:
     end = time.monotonic() + 10
     while True:
         try:
-            with urllib.request.urlopen(urllib.request.Request(f"{PROXY}/conformance/{path}", data, method=method)) as response:
+            with urllib.request.urlopen(urllib.request.Request(f"{PROXY}/conformance/{path}", data, method=method), timeout=10) as response:
                 text = response.read()
         except OSError:
             if time.monotonic() > end:

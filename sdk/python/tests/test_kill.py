@@ -7,19 +7,24 @@ import threading
 import urllib.request
 from datetime import timedelta
 
+import pytest
+from waiting import LIMIT, until
+
 from timerbus import ServiceError, Timerbus, TimerbusError
 
 PROXY = os.environ.get("TIMERBUS_CONFORMANCE_URL", "")
 SERVICE = os.environ.get("TIMERBUS_CONFORMANCE_SERVICE", "")
 KILLS = int(os.environ.get("TIMERBUS_SDK_KILLS", "2"))
 WRITERS = 4
+BETWEEN = 200
+"""How many creates are acknowledged between two kills."""
 
 
 class Writer(threading.Thread):
     """Creates timers one after another until it is stopped."""
 
     def __init__(self, name: str, on_conflict: str, stop: threading.Event) -> None:
-        super().__init__()
+        super().__init__(daemon=True)
         self.prefix, self.on_conflict, self.stop = name, on_conflict, stop
         self.acknowledged: dict[str, str] = {}  # generation of each id
         self.unknown: set[str] = set()
@@ -36,33 +41,39 @@ class Writer(threading.Thread):
                     timer = bus.timers.create(
                         id, namespace="kill", execute_in=timedelta(days=1), payload={"n": number}, on_conflict=self.on_conflict
                     )
-                except ServiceError as error:
-                    # With "fail", a conflict would mean that a try of this call was repeated after it had been applied.
-                    (self.duplicates.append(id) if error.code == "TIMER_EXISTS" else self.refused.add(id))
                 except TimerbusError as error:
-                    (self.unknown if error.may_be_applied else self.refused).add(id)
+                    if isinstance(error, ServiceError) and error.code == "TIMER_EXISTS":
+                        # With "fail", a conflict means that a try of this call was repeated after it had been applied.
+                        self.duplicates.append(id)
+                    else:
+                        (self.unknown if error.may_be_applied else self.refused).add(id)
                 else:
                     self.acknowledged[id] = timer.generation
 
 
-def test_no_create_is_lost_or_doubled() -> None:
+def test_no_create_is_lost_or_doubled(capsys: pytest.CaptureFixture[str]) -> None:
+    stop = threading.Event()
+    writers = [Writer(f"{mode}-{n}", mode, stop) for n in range(WRITERS) for mode in ("keep", "fail")]
+
+    def more() -> None:
+        """Return when further creates are acknowledged."""
+        wanted = sum(len(w.acknowledged) for w in writers) + BETWEEN
+        until(lambda: sum(len(w.acknowledged) for w in writers) >= wanted, f"{wanted} creates")
+
     with Timerbus(SERVICE, token="conformance") as bus:
         bus.namespaces.create("kill")
-        stop = threading.Event()
-        writers = [Writer(f"{mode}-{n}", mode, stop) for n in range(WRITERS) for mode in ("keep", "fail")]
         for writer in writers:
             writer.start()
-        for kill in range(KILLS):
-            wanted = (kill + 1) * 200
-            while sum(len(w.acknowledged) for w in writers) < wanted:
-                threading.Event().wait(0.005)
-            urllib.request.urlopen(urllib.request.Request(f"{PROXY}/conformance/kill", method="POST")).close()
-        wanted = sum(len(w.acknowledged) for w in writers) + 200
-        while sum(len(w.acknowledged) for w in writers) < wanted:
-            threading.Event().wait(0.005)
-        stop.set()
+        try:
+            for _ in range(KILLS):
+                more()
+                urllib.request.urlopen(urllib.request.Request(f"{PROXY}/conformance/kill", method="POST"), timeout=LIMIT).close()
+            more()
+        finally:
+            stop.set()
         for writer in writers:
-            writer.join()
+            writer.join(LIMIT)
+            assert not writer.is_alive(), f"{writer.prefix} did not end"
         present: dict[str, str] = {}
         for timer in bus.timers.all(namespace="kill", limit=1000):
             assert timer.id not in present, f"{timer.id} exists twice"
@@ -70,7 +81,8 @@ def test_no_create_is_lost_or_doubled() -> None:
     acknowledged = {id: g for w in writers for id, g in w.acknowledged.items()}
     unknown = {id for w in writers for id in w.unknown}
     refused = {id for w in writers for id in w.refused}
-    print(f"{KILLS} kills: {len(acknowledged)} acknowledged, {len(unknown)} unknown, {len(refused)} refused, {len(present)} present")
+    with capsys.disabled():
+        print(f"{KILLS} kills: {len(acknowledged)} acknowledged, {len(unknown)} unknown, {len(refused)} refused, {len(present)} present")
     lost = {id for id, generation in acknowledged.items() if present.get(id) != generation}
     assert not lost, f"acknowledged and lost: {sorted(lost)[:10]}"
     assert [id for w in writers for id in w.duplicates] == []

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple
 
+import anyio
 import django.conf
 import django.http
 import django.test
@@ -107,7 +111,7 @@ def test_callback(receiver: Callable[[Handler, Any, Any], Send], case: dict[str,
         return replied(case["handler"])
 
     deduplication = MemoryDeduplication()
-    send = receiver(handler, CALLBACKS["secret"], deduplication)
+    send = receiver(handler, None if case.get("unsigned") else CALLBACKS["secret"], deduplication)
     body = case.get("rawBody", json.dumps(CALLBACKS["delivery"], ensure_ascii=False)).encode()
     at = datetime.now(timezone.utc) + timedelta(seconds=case.get("skewSeconds", 0))
     secrets = {None: [], "both": [CALLBACKS["other"], CALLBACKS["secret"]]}.get(case["signWith"], [CALLBACKS.get(case["signWith"])])
@@ -118,6 +122,8 @@ def test_callback(receiver: Callable[[Handler, Any, Any], Send], case: dict[str,
     }
     if secrets:
         headers["webhook-signature"] = " ".join(Webhook(s).sign("id-1", at, body.decode()) for s in secrets)
+    if case.get("withoutId"):
+        del headers["webhook-id"]
     if case.get("tamper"):
         body = body.replace(b"order-17", b"order-18")
     if case.get("duplicate"):
@@ -163,3 +169,50 @@ def test_memory_deduplication_forgets_the_oldest() -> None:
     for webhook_id in ("a", "b", "c"):
         memory.remember(webhook_id)
     assert [memory.seen(one) for one in ("a", "b", "c")] == [False, True, True]
+
+
+def test_memory_deduplication_is_used_by_threads() -> None:
+    memory = MemoryDeduplication(size=3)
+
+    def remember(thread: int) -> None:
+        for i in range(5000):
+            memory.remember(f"{thread}-{i}")
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(remember, range(8)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert sum(memory.seen(f"{n}-{i}") for n in range(8) for i in range(5000)) == 3
+
+
+def test_blocking_calls_do_not_run_on_the_event_loop() -> None:
+    threads: dict[str, int] = {}
+
+    class Recording(MemoryDeduplication):
+        def seen(self, webhook_id: str) -> bool:
+            threads["seen"] = threading.get_ident()
+            return super().seen(webhook_id)
+
+        def remember(self, webhook_id: str) -> None:
+            threads["remember"] = threading.get_ident()
+            super().remember(webhook_id)
+
+    def synchronous(delivery: Delivery) -> None:
+        threads["synchronous"] = threading.get_ident()
+
+    async def asynchronous(delivery: Delivery) -> None:
+        threads["asynchronous"] = threading.get_ident()
+
+    async def receive() -> int:
+        receiver = Receiver(None, deduplication=Recording())
+        body = json.dumps(CALLBACKS["delivery"]).encode()
+        assert (await receiver.areceive(synchronous, {"webhook-id": "a"}, body)).status == 200
+        assert (await receiver.areceive(asynchronous, {"webhook-id": "b"}, body)).status == 200
+        return threading.get_ident()
+
+    loop = anyio.run(receive)
+    assert {name for name, thread in threads.items() if thread == loop} == {"asynchronous"}
+    assert set(threads) == {"seen", "remember", "synchronous", "asynchronous"}

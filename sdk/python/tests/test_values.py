@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
+import anyio
+import httpx
 import pytest
 
-from timerbus import Status, Timerbus
+from timerbus import AsyncTimerbus, ConnectionFailed, RequestTimeout, Status, Timerbus
 from timerbus._wire import encode, format_duration, parse_duration
 
 
@@ -63,3 +65,27 @@ def test_enumerations_are_open() -> None:
     assert not Status("dreaming").known
     assert Status.DONE.known
     assert repr(Status("dreaming")) == "<Status.dreaming: 'dreaming'>"
+
+
+def test_an_answer_that_cannot_be_decompressed_is_a_failed_connection() -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, headers={"Content-Encoding": "gzip"}, stream=httpx.ByteStream(b"no gzip"))
+
+    bus = Timerbus(tries=1, http_client=httpx.Client(transport=httpx.MockTransport(answer)))
+    with pytest.raises(ConnectionFailed) as failed:
+        bus.timers.get("a")
+    assert failed.value.may_be_applied
+
+
+def test_the_asynchronous_client_bounds_the_whole_try() -> None:
+    async def never(request: httpx.Request) -> httpx.Response:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def call() -> None:
+        with anyio.fail_after(30):
+            await AsyncTimerbus(tries=1, timeout=0.05, http_client=httpx.AsyncClient(transport=httpx.MockTransport(never))).timers.get("a")
+
+    with pytest.raises(RequestTimeout) as failed:
+        anyio.run(call)
+    assert failed.value.may_be_applied

@@ -38,6 +38,8 @@ export interface Answer {
 
 const firstPause = 100;
 
+const deno = "Deno" in globalThis;
+
 export class Calls {
   readonly #base: string;
   readonly #headers: Record<string, string>;
@@ -127,7 +129,9 @@ export class Calls {
       const response = await this.#fetch(this.#base + path, {
         method: "POST",
         headers: this.#headers,
-        body,
+        // Deno sends a request again if a connection that it has used before is reset, even if the server has got the request. It cannot
+        // do so with a stream.
+        ...(deno ? { body: new Blob([body]).stream(), duplex: "half" } : { body }),
         signal: abort.signal,
         redirect: "manual",
       });
@@ -145,9 +149,10 @@ export class Calls {
 }
 
 function answered(path: string, response: Response, text: string): Answer {
+  if (response.status === 204) return { status: response.status, data: {} };
   let data: unknown;
   try {
-    data = text === "" ? {} : JSON.parse(text);
+    data = JSON.parse(text);
   } catch {
     data = undefined;
   }
@@ -165,12 +170,15 @@ function answered(path: string, response: Response, text: string): Answer {
   throw new ServiceError(response.status, "", text.slice(0, 200).trim() || "the answer has no message", {}, retryAfter);
 }
 
-/** The codes of connections that were not made, in Node, Deno and Bun. */
+/** The codes of connections that were not made, if the error has no system call: in undici and Bun. Errors of Deno have only a message. */
 const notMade = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT", "ConnectionRefused"]);
+const connecting = new Set(["connect", "getaddrinfo"]);
 
 function neverConnected(error: unknown): boolean {
   for (let e = error; typeof e === "object" && e !== null; e = (e as { cause?: unknown }).cause) {
-    if (notMade.has(String((e as { code?: unknown }).code))) return true;
+    const { code, syscall, message } = e as { code?: unknown; syscall?: unknown; message?: unknown };
+    if (deno && String(message).includes("client error (Connect)")) return true;
+    if (syscall === undefined ? notMade.has(String(code)) : connecting.has(String(syscall))) return true;
     // All addresses of a host failed.
     const all = (e as { errors?: unknown }).errors;
     if (Array.isArray(all) && all.length > 0) return all.every(neverConnected);

@@ -12,8 +12,8 @@ const moveAnswer = 10_000;
  *
  * A move waits until no timer is due, moves the clock to the next due time, or to the target if that is earlier, and repeats this until the
  * clock has reached the target and no timer is due. If another call is moving the clock, the error has the code CLOCK_BUSY (409). After
- * timeout, by default 60 s, it has the code CLOCK_NOT_QUIET (504), and a further call continues. Each try of a move waits 10 s longer than
- * timeout for the answer.
+ * timeout, by default 60 s, it has the code CLOCK_NOT_QUIET (504): then the clock has moved, and set with the target of the details
+ * continues. Each try of a move waits 10 s longer than timeout for the answer.
  */
 export class Clock {
   readonly #calls: Calls;

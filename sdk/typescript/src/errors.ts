@@ -5,7 +5,7 @@ import type { ErrorCode } from "./types.js";
 /** The base of all errors of calls. */
 export class TimerbusError extends Error {
   override readonly name: string = "TimerbusError";
-  /** False if the call was certainly not applied. True after a broken connection, a timeout and OUTCOME_UNKNOWN. */
+  /** False if the call was certainly not applied. True after a broken connection, a timeout, and a status of 500 or more except 503. */
   readonly mayBeApplied: boolean;
   /** The total of the pages before the error, if a call over all pages failed. */
   progress: unknown = undefined;
@@ -32,7 +32,7 @@ export class ServiceError extends TimerbusError {
     /** The seconds of the Retry-After header. */
     readonly retryAfter: number | undefined = undefined,
   ) {
-    super(code === "" ? `${status}: ${reason}` : `${reason} (${code})`, code === "OUTCOME_UNKNOWN");
+    super(code === "" ? `${status}: ${reason}` : `${reason} (${code})`, status >= 500 && status !== 503);
   }
 
   /** The field that was refused, if the code is INVALID_INPUT: "callbackUrl", or "timers[7].callbackUrl" of a batch. */

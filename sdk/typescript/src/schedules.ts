@@ -1,6 +1,7 @@
 import type { Calls, CallOptions } from "./calls.js";
 import { refusal, resultsOf, type Refused } from "./batch.js";
 import { stopped, walk, type MatchingTotal, type WalkOptions } from "./matching.js";
+import { dateOf } from "./time.js";
 import type * as api from "./types.js";
 import { decode, encode } from "./wire.js";
 
@@ -105,7 +106,7 @@ export class Schedules {
   /** Creates the occurrences of a past time range, with as many requests as are needed. */
   async backfill(request: api.BackfillScheduleRequest, options: WalkOptions<BackfillTotal> = {}): Promise<BackfillTotal> {
     const next = { ...request };
-    let total: BackfillTotal = { requests: 0, created: 0, kept: 0 };
+    let total: BackfillTotal = { requests: 0, created: 0, kept: 0, nextFrom: dateOf(request.from) };
     for (;;) {
       let part: api.ScheduleBackfill;
       try {

@@ -1,10 +1,14 @@
-/** Starts the real service for tests, with a test clock. The program is the one in the environment variable TIMERBUS_BINARY, or `timerbus` on PATH. */
+/**
+ * Starts the real service for tests, with a test clock. The program is the one in the environment variable TIMERBUS_BINARY, or `timerbus` on
+ * PATH.
+ */
 
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { milliseconds } from "./calls.js";
 import { Timerbus } from "./client.js";
 import type { DurationInput } from "./time.js";
 import type { TestClock } from "./types.js";
@@ -17,9 +21,14 @@ export interface TestService {
    * the clock of a client does.
    */
   advance(by: DurationInput): Promise<TestClock>;
-  /** Stops the service, and removes its data. */
-  stop(): Promise<void>;
+  /** Stops the service, and removes its data. A service that has not ended after timeout, by default 30 s, is killed. */
+  stop(timeout?: DurationInput): Promise<void>;
 }
+
+/** The time for the start, and by default for the stop, in ms. */
+const patience = 30_000;
+/** How many lines of the output an error shows. */
+const shown = 20;
 
 /**
  * Runs `timerbus dev --test-clock` on a free port with an empty data folder. args are further arguments. The clock runs at normal speed between
@@ -32,33 +41,40 @@ export async function startService(...args: string[]): Promise<TestService> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("TIMERBUS_")));
   const own = ["dev", "--data", folder, "--listen", "127.0.0.1:0", "--nats-listen", "", "--log-format", "json", "--test-clock"];
   const child = spawn(binary, [...own, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
-  const ended = new Promise<void>((resolve) => {
-    child.once("error", () => resolve());
-    child.once("exit", () => resolve());
+  const last: string[] = [];
+  // "close" comes after the last line of the output; "exit" may come before it.
+  const closed = new Promise<void>((resolve) => {
+    child.once("close", () => resolve());
+    child.once("error", (error) => {
+      last.push(`${error.message}: want timerbus on PATH, or its path in TIMERBUS_BINARY`);
+      resolve();
+    });
   });
-  const stop = async (): Promise<void> => {
+  const end = async (timeout: number): Promise<void> => {
     child.kill("SIGTERM");
-    await ended;
+    const late = setTimeout(() => child.kill("SIGKILL"), timeout);
+    await closed;
+    clearTimeout(late);
     await rm(folder, { recursive: true, force: true });
   };
-  const lines: string[] = [];
-  const url = await new Promise<string | undefined>((resolve) => {
-    child.once("error", (error) => {
-      lines.push(`${error.message}: want timerbus on PATH, or its path in TIMERBUS_BINARY`);
-      resolve(undefined);
-    });
-    child.once("exit", () => resolve(undefined));
+  const address = new Promise<string>((resolve) => {
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream }).on("line", (line) => {
-        lines.push(line);
+        if (last.push(line) > shown) last.shift();
         const found = /^ *HTTP API *(http:\/\/\S+)/.exec(line);
-        if (found) resolve(found[1]);
+        if (found?.[1] !== undefined) resolve(found[1]);
       });
     }
   });
+  const late = setTimeout(() => {
+    last.push(`no address after ${patience / 1000} s`);
+    child.kill("SIGKILL");
+  }, patience);
+  const url = await Promise.race([address, closed]);
+  clearTimeout(late);
   if (url === undefined) {
-    await stop();
-    throw new Error(`the service did not start:\n${lines.slice(-20).join("\n")}`);
+    await end(0);
+    throw new Error(`the service did not start:\n${last.join("\n")}`);
   }
-  return { url, advance: (by) => new Timerbus(url).clock.advance({ by }), stop };
+  return { url, advance: (by) => new Timerbus(url).clock.advance({ by }), stop: (timeout = patience) => end(milliseconds(timeout)) };
 }

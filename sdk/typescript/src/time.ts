@@ -41,10 +41,16 @@ export function formatDuration(value: DurationInput, path: string): string {
   return `${Math.trunc(milliseconds)}ms`;
 }
 
+/** Returns the Date of an instant. */
+export function dateOf(instant: InstantInput): Date {
+  if (instant instanceof Date) return instant;
+  return new Date(typeof instant === "string" ? instant : instant.epochMilliseconds);
+}
+
 /** Writes an instant as the API accepts it. */
 export function formatInstant(value: InstantInput, path: string): string {
   if (typeof value === "string") return value; // the service checks it
-  const date = value instanceof Date ? value : new Date(value.epochMilliseconds);
+  const date = dateOf(value);
   if (Number.isNaN(date.getTime())) {
     throw new RangeError(`${path}: an invalid Date is not accepted: want a Date, a Temporal.Instant, or RFC 3339`);
   }

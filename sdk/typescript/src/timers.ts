@@ -4,7 +4,7 @@ import { refusal, resultsOf, type Refused } from "./batch.js";
 import { TimerbusError } from "./errors.js";
 import { nothing, plus, stopped, walk, type MatchingTotal, type WalkOptions } from "./matching.js";
 import type * as api from "./types.js";
-import type { InstantInput } from "./time.js";
+import { dateOf } from "./time.js";
 import { decode, encode } from "./wire.js";
 
 /** A timer after a write. inTime is false if the timer's earlier delivery may have been sent before the write. */
@@ -219,11 +219,6 @@ export class Timers {
       }
     }
   }
-}
-
-function dateOf(instant: InstantInput): Date {
-  if (instant instanceof Date) return instant;
-  return new Date(typeof instant === "string" ? instant : instant.epochMilliseconds);
 }
 
 function item(result: api.BatchResult): BatchItem {

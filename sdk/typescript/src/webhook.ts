@@ -126,9 +126,11 @@ export class Receiver {
     if (this.#webhooks !== null && !this.#webhooks.some((one) => verified(one, text, lower))) {
       return reply(401, { error: "the signature is invalid" });
     }
+    const id = lower["webhook-id"] ?? "";
+    if (id === "") return reply(400, { error: "the header webhook-id is missing" });
     let delivery: Delivery;
     try {
-      delivery = parseDelivery(lower["webhook-id"] ?? "", JSON.parse(text));
+      delivery = parseDelivery(id, JSON.parse(text));
     } catch (error) {
       return reply(400, { error: `the body is not a delivery: ${String(error)}` });
     }
@@ -154,14 +156,19 @@ export function parseDelivery(webhookId: string, data: unknown): Delivery {
     if (typeof value !== "string") throw new TypeError(`${name} is not a string`);
     return value;
   };
+  const instant = (name: string): Date => {
+    const value = new Date(text(name));
+    if (Number.isNaN(value.getTime())) throw new TypeError(`${name} is not an instant`);
+    return value;
+  };
   if (typeof d["attempt"] !== "number") throw new TypeError("attempt is not a number");
   return {
     webhookId,
     namespace: text("namespace"),
     timerId: text("timerId"),
     ...(d["scheduleId"] === undefined ? {} : { scheduleId: text("scheduleId") }),
-    executeAt: new Date(text("executeAt")),
-    scheduledFor: new Date(text("scheduledFor")),
+    executeAt: instant("executeAt"),
+    scheduledFor: instant("scheduledFor"),
     attempt: d["attempt"],
     generation: text("generation"),
     correlationId: text("correlationId"),

@@ -22,6 +22,8 @@ interface Case {
   tamper?: boolean;
   rawBody?: string;
   duplicate?: boolean;
+  unsigned?: boolean;
+  withoutId?: boolean;
   handler: { reply: string; after?: string; at?: string } | null;
   status: number;
   body?: unknown;
@@ -97,7 +99,7 @@ describe.each(Object.entries(receivers))("%s", (_, receiver) => {
     const deliveries: webhook.Delivery[] = [];
     const deduplication = new webhook.MemoryDeduplication();
     const send = receiver({
-      secrets: callbacks.secret,
+      secrets: c.unsigned === true ? null : callbacks.secret,
       deduplication,
       onError: () => undefined,
       handler: async (delivery) => {
@@ -114,6 +116,7 @@ describe.each(Object.entries(receivers))("%s", (_, receiver) => {
     };
     const secrets = c.signWith === null ? [] : c.signWith === "both" ? [callbacks.other, callbacks.secret] : [callbacks[c.signWith]];
     if (secrets.length > 0) headers["webhook-signature"] = secrets.map((one) => new Webhook(one).sign("id-1", at, body)).join(" ");
+    if (c.withoutId === true) delete headers["webhook-id"];
     if (c.tamper === true) body = body.replace("order-17", "order-18");
     if (c.duplicate === true) deduplication.remember("id-1");
     const response = await send(new Request("http://receiver.test/timers", { method: "POST", headers, body }));

@@ -185,20 +185,15 @@ def seconds(value: timedelta | float) -> float:
     return value.total_seconds() if isinstance(value, timedelta) else value
 
 
-def body(model: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON object of a request."""
-    return encode(model, fields)
-
-
 def content(request: Mapping[str, Any]) -> bytes:
     """Return the body of a request."""
     return json.dumps(request, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
 def failure(path: str, error: Exception) -> TimerbusError:
-    """Return the error of a call for an error of httpx."""
+    """Return the error of a call for an error of httpx, or TimeoutError."""
     never_connected = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout))
-    kind = RequestTimeout if isinstance(error, httpx.TimeoutException) else ConnectionFailed
+    kind = RequestTimeout if isinstance(error, (httpx.TimeoutException, TimeoutError)) else ConnectionFailed
     return kind(f"{path}: {type(error).__name__}: {error}", may_be_applied=not never_connected)
 
 
@@ -206,7 +201,7 @@ def parsed(path: str, response: httpx.Response) -> tuple[int, Any]:
     """Return the status and the JSON of an answer, or raise its error."""
     if response.status_code >= 300:
         raise _error_of(response)
-    if response.status_code == 204 or not response.content:
+    if response.status_code == 204:
         return response.status_code, {}
     try:
         return response.status_code, response.json()

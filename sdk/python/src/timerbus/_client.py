@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 import time
+from contextlib import nullcontext
 import httpx
 from typing_extensions import Self, Unpack
 
@@ -23,7 +24,6 @@ from ._base import (
     Settings,
     WrittenSchedule,
     WrittenTimer,
-    body,
     content,
     deletions,
     failure,
@@ -34,7 +34,7 @@ from ._base import (
     schedule_items,
     seconds,
 )
-from ._wire import decode
+from ._wire import decode, encode
 from .errors import ServiceError, TimerbusError
 from .types import (
     BackfillScheduleFields,
@@ -126,29 +126,32 @@ class _Calls:
 
     def _try(self, path: str, data: bytes, timeout: float) -> tuple[int, Any]:
         try:
-            response = self.http.post(
-                self.settings.url(path),
-                content=data,
-                headers={**self.settings.headers, "Content-Type": "application/json"},
-                timeout=timeout,
-            )
-        except httpx.TransportError as error:
+            # httpx limits single reads and writes. Only _async_client.py can limit the whole try. The limit of the connection is shorter,
+            # so that its error says that nothing was sent.
+            with nullcontext():
+                response = self.http.post(
+                    self.settings.url(path),
+                    content=data,
+                    headers={**self.settings.headers, "Content-Type": "application/json"},
+                    timeout=httpx.Timeout(timeout, connect=0.9 * timeout),
+                )
+        except (httpx.RequestError, TimeoutError) as error:
             raise failure(path, error) from error
         return parsed(path, response)
 
     def one(self, answer: type[Model], path: str, model: str, fields: Mapping[str, Any], repeat: bool = True) -> Model:
         """Return an answer as a dataclass."""
-        _, data = self.send(path, body(model, fields), repeat)
+        _, data = self.send(path, encode(model, fields), repeat)
         return decode(answer, data)
 
     def written_timer(self, path: str, model: str, fields: Mapping[str, Any], repeat: bool) -> WrittenTimer:
         """Return the timer after a write."""
-        status, data = self.send(path, body(model, fields), repeat)
+        status, data = self.send(path, encode(model, fields), repeat)
         return decode(WrittenTimer, data, in_time=status == 200)
 
     def written_schedule(self, path: str, model: str, fields: Mapping[str, Any], repeat: bool) -> WrittenSchedule:
         """Return the schedule after a write."""
-        status, data = self.send(path, body(model, fields), repeat)
+        status, data = self.send(path, encode(model, fields), repeat)
         return decode(WrittenSchedule, data, in_time=status == 200)
 
     def walk(
@@ -160,7 +163,7 @@ class _Calls:
         repeat: bool = True,
     ) -> MatchingTotal:
         """Send a request for all pages of a filter."""
-        request = body(model, fields)
+        request = encode(model, fields)
         total = MatchingTotal(cursor=request.get("cursor") or "")
         while True:
             try:
@@ -207,7 +210,7 @@ class Timers:
 
         It is not repeated after a broken connection.
         """
-        request = body("DeleteTimerRequest", {"id": id, **fields})
+        request = encode("DeleteTimerRequest", {"id": id, **fields})
         status, _ = self._calls.send("timers/delete", request, False)
         return status == 204
 
@@ -261,7 +264,7 @@ class Timers:
         """
         requests = list(timers)
         repeat = all(one.get("on_conflict") != "fail" for one in requests)
-        encoded = [body("CreateTimerRequest", one) for one in requests]
+        encoded = [encode("CreateTimerRequest", one) for one in requests]
         _, data = self._calls.send("timers/batch-create", {"timers": encoded}, repeat)
         return items("timers/batch-create", data, len(encoded))
 
@@ -404,7 +407,7 @@ class Schedules:
 
         Occurrences that exist stay, unless pending is "delete". It is not repeated after a broken connection.
         """
-        request = body("DeleteScheduleRequest", {"id": id, **fields})
+        request = encode("DeleteScheduleRequest", {"id": id, **fields})
         status, _ = self._calls.send("schedules/delete", request, False)
         return status == 204
 
@@ -485,7 +488,7 @@ class Schedules:
         """Create up to 1,000 schedules, and return a result for each, in order. It is repeated as create_many of timers is."""
         requests = list(schedules)
         repeat = all(one.get("on_conflict") != "fail" for one in requests)
-        encoded = [body("CreateScheduleRequest", one) for one in requests]
+        encoded = [encode("CreateScheduleRequest", one) for one in requests]
         _, data = self._calls.send("schedules/batch-create", {"schedules": encoded}, repeat)
         return schedule_items("schedules/batch-create", data, len(encoded))
 
@@ -642,13 +645,13 @@ class Keys:
         return decode(Caller, data)
 
 
-class AsyncClock:
+class Clock:
     """The test clock of ``timerbus dev --test-clock``. A service without one answers NOT_FOUND (404).
 
     A move waits until no timer is due, moves the clock to the next due time, or to the target if that is earlier, and repeats this until
     the clock has reached the target and no timer is due. If another call is moving the clock, the error has the code CLOCK_BUSY (409).
-    After timeout, by default 60 s, it has the code CLOCK_NOT_QUIET (504), and a further call continues. Each try of a move waits 10 s
-    longer than timeout for the answer.
+    After timeout, by default 60 s, it has the code CLOCK_NOT_QUIET (504): then the clock has moved, and set with the target of the details
+    continues. Each try of a move waits 10 s longer than timeout for the answer.
     """
 
     def __init__(self, calls: _Calls) -> None:
@@ -672,12 +675,12 @@ class AsyncClock:
 
     def _move(self, path: str, model: str, fields: Mapping[str, Any]) -> TestClock:
         timeout = move_timeout(fields["timeout"], self._calls.settings.timeout)
-        _, data = self._calls.send(path, body(model, fields), False, timeout)
+        _, data = self._calls.send(path, encode(model, fields), False, timeout)
         return decode(TestClock, data)
 
 
 class Timerbus:
-    """An synchronous client of one Timerbus.
+    """A synchronous client of one Timerbus.
 
     It repeats failed calls if that is safe: after 429 and 503, which mean that nothing was applied, and after a failure to connect, always;
     after a broken connection or a timeout, only calls that may be applied twice (each method says which are not). OUTCOME_UNKNOWN (504) is
@@ -697,9 +700,10 @@ class Timerbus:
     ) -> None:
         """Configure a client; it does not connect.
 
-        token is sent with every call. timeout bounds each try, in seconds. tries is how often a call is tried at most (1: no retries).
-        The pauses between tries are random times that double from 100 ms, up to longest_pause; a Retry-After of the service is
-        followed if it is at most as long. http_client determines connections, proxies and certificates; the caller closes it.
+        token is sent with every call. timeout, in seconds, bounds each try (synchronous client: each connect, write and read of a try).
+        tries is how often a call is tried at most (1: no retries). The pauses between tries are random times that double from 100 ms, up
+        to longest_pause; a Retry-After of the service is followed if it is at most as long. http_client determines connections, proxies
+        and certificates; the caller closes it.
         """
         settings = Settings.of(base_url, token, timeout, tries, longest_pause, user_agent)
         self._own = http_client is None
@@ -709,7 +713,7 @@ class Timerbus:
         self.schedules = Schedules(calls)
         self.namespaces = Namespaces(calls)
         self.keys = Keys(calls)
-        self.clock = AsyncClock(calls)
+        self.clock = Clock(calls)
 
     def close(self) -> None:
         """Close the connections."""
@@ -723,4 +727,4 @@ class Timerbus:
         self.close()
 
 
-__all__ = ["AsyncClock", "Keys", "Namespaces", "Schedules", "Timerbus", "Timers"]
+__all__ = ["Clock", "Keys", "Namespaces", "Schedules", "Timerbus", "Timers"]

@@ -12,7 +12,7 @@ class TimerbusError(Exception):
     """The base of all errors of calls."""
 
     may_be_applied: bool
-    """False if the call was certainly not applied. True after a broken connection, a timeout and OUTCOME_UNKNOWN."""
+    """False if the call was certainly not applied. True after a broken connection, a timeout, and a status of 500 or more except 503."""
 
     progress: Any = None
     """The total of the pages before the error, if a call over all pages failed."""
@@ -33,7 +33,7 @@ class ServiceError(TimerbusError):
         """The parts of the message by name; they depend on the code."""
         self.retry_after = retry_after
         """The seconds of the Retry-After header."""
-        self.may_be_applied = self.code == ErrorCode.OUTCOME_UNKNOWN
+        self.may_be_applied = status >= 500 and status != 503
 
     @property
     def field(self) -> str | None:

@@ -11,16 +11,21 @@ import shutil
 import subprocess
 import tempfile
 import threading
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from queue import Empty, Queue
+from typing import Final
 
 from ._client import Timerbus
 from .types import TestClock
 
 _ADDRESS = re.compile(r"^ *HTTP API *(http://\S+)")
+_SHOWN: Final = 20
+"""How many lines of the output an error shows."""
 
 
 def binary() -> str:
@@ -51,7 +56,8 @@ class Service:
 def service(*arguments: str, timeout: float = 30.0) -> Iterator[Service]:
     """Run ``timerbus dev --test-clock`` on a free port with an empty data folder. arguments are further arguments.
 
-    The clock runs at normal speed between calls of advance. ``--test-clock=false`` starts a service on the machine's clock.
+    The clock runs at normal speed between calls of advance. ``--test-clock=false`` starts a service on the machine's clock. timeout, in
+    seconds, limits the start and the stop: a service that has not ended by then is killed.
 
     ::
 
@@ -65,32 +71,42 @@ def service(*arguments: str, timeout: float = 30.0) -> Iterator[Service]:
         command += ["--test-clock", *arguments]
         # Settings of the caller are no settings of this service.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TIMERBUS_")}
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        lines: Queue[str | None] = Queue()
-        threading.Thread(target=_read, args=(process, lines), daemon=True).start()
+        process = subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", errors="replace"
+        )
         try:
-            yield Service(_address(lines, timeout))
+            yield Service(_address(process, timeout))
         finally:
-            process.terminate()
-            process.wait(timeout)
+            _end(process, timeout)
 
 
-def _read(process: subprocess.Popen[str], lines: Queue[str | None]) -> None:
+def _address(process: subprocess.Popen[str], timeout: float) -> str:
+    address: Future[str] = Future()
+    threading.Thread(target=_read, args=(process, address), daemon=True).start()
+    try:
+        return address.result(timeout)
+    except FutureTimeout:
+        process.kill()
+        raise RuntimeError(f"the service had no address after {timeout} s") from address.exception()
+
+
+def _read(process: subprocess.Popen[str], address: Future[str]) -> None:
+    """Read the output to its end, so that the service never waits for a reader."""
     assert process.stdout is not None
-    for line in process.stdout:
-        lines.put(line)
-    lines.put(None)
+    last: deque[str] = deque(maxlen=_SHOWN)
+    with process.stdout as lines:
+        for line in lines:
+            last.append(line)
+            if not address.done() and (found := _ADDRESS.match(line)):
+                address.set_result(found[1])
+    if not address.done():
+        address.set_exception(RuntimeError("the service did not start:\n" + "".join(last)))
 
 
-def _address(lines: Queue[str | None], timeout: float) -> str:
-    seen: list[str] = []
-    while True:
-        try:
-            line = lines.get(timeout=timeout)
-        except Empty:
-            line = None
-        if line is None:
-            raise RuntimeError("the service did not start:\n" + "".join(seen[-20:]))
-        seen.append(line)
-        if found := _ADDRESS.match(line):
-            return found[1]
+def _end(process: subprocess.Popen[str], timeout: float) -> None:
+    process.terminate()
+    try:
+        process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 import logging
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from anyio import to_thread
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from ._wire import format_instant, parse_instant
@@ -99,7 +101,10 @@ def stop_schedule() -> Reply:
 
 
 class Deduplication(Protocol):
-    """Remembers the webhook ids of deliveries that were processed. A receiver uses it around its handler."""
+    """Remembers the webhook ids of deliveries that were processed. A receiver uses it around its handler.
+
+    Receivers call it from several threads; that of FastAPI calls it outside the event loop.
+    """
 
     def seen(self, webhook_id: str) -> bool:
         """Report whether the delivery was processed before."""
@@ -114,16 +119,19 @@ class MemoryDeduplication:
     def __init__(self, size: int = 10_000) -> None:
         self._size = size
         self._ids: dict[str, None] = {}
+        self._lock = threading.Lock()
 
     def seen(self, webhook_id: str) -> bool:
         """Report whether the delivery was processed before."""
-        return webhook_id in self._ids
+        with self._lock:
+            return webhook_id in self._ids
 
     def remember(self, webhook_id: str) -> None:
         """Remember a delivery, and forget the oldest if there are too many."""
-        self._ids[webhook_id] = None
-        while len(self._ids) > self._size:
-            self._ids.pop(next(iter(self._ids)), None)
+        with self._lock:
+            self._ids[webhook_id] = None
+            if len(self._ids) > self._size:
+                del self._ids[next(iter(self._ids))]
 
 
 Handler = Callable[[Delivery], "Reply | None"]
@@ -157,24 +165,27 @@ class Receiver:
         return self._end(delivery, reply)
 
     async def areceive(self, handler: AsyncHandler, headers: Mapping[str, str], body: bytes) -> Reply:
-        """Answer a callback with a handler that may be asynchronous."""
-        delivery = self._begin(headers, body)
+        """Answer a callback with a handler that may be asynchronous. A synchronous handler and the deduplication run in a thread."""
+        delivery = await to_thread.run_sync(self._begin, headers, body)
         if isinstance(delivery, Reply):
             return delivery
         try:
-            reply = handler(delivery)
+            reply = handler(delivery) if inspect.iscoroutinefunction(handler) else await to_thread.run_sync(handler, delivery)
             if inspect.isawaitable(reply):
                 reply = await reply
         except Exception:
             return self._failed(delivery)
-        return self._end(delivery, reply)
+        return await to_thread.run_sync(self._end, delivery, reply)
 
     def _begin(self, headers: Mapping[str, str], body: bytes) -> Delivery | Reply:
         lower = {name.lower(): value for name, value in headers.items()}
         if self._webhooks is not None and not any(_verified(w, lower, body) for w in self._webhooks):
             return Reply(401, {"error": "the signature is invalid"})
+        webhook_id = lower.get("webhook-id")
+        if not webhook_id:
+            return Reply(400, {"error": "the header webhook-id is missing"})
         try:
-            delivery = Delivery.parse(lower.get("webhook-id", ""), json.loads(body))
+            delivery = Delivery.parse(webhook_id, json.loads(body))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             return Reply(400, {"error": f"the body is not a delivery: {error!r}"})
         if self._deduplication is not None and self._deduplication.seen(delivery.webhook_id):

@@ -3,6 +3,7 @@ package io.timerbus;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import io.timerbus.types.MatchingPage;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -133,7 +134,7 @@ final class Calls {
         e.setProgress(total);
         throw e;
       }
-      total = total.plus(page, null);
+      total = total.plus(page);
       progress.accept(total);
       if (total.cursor().isEmpty()) {
         return total;
@@ -223,21 +224,25 @@ final class Calls {
 
   private static Answer answered(String path, HttpResponse<byte[]> response) {
     int status = response.statusCode();
+    if (status == 204) {
+      return new Answer(status, Wire.MAPPER.createObjectNode());
+    }
     byte[] body = response.body();
-    JsonNode json = null;
+    JsonNode json;
     try {
-      json = body.length == 0 ? Wire.MAPPER.createObjectNode() : Wire.MAPPER.readTree(body);
+      json = Wire.MAPPER.readTree(body);
     } catch (IOException e) {
-      if (status < 300) {
-        throw new ConnectionException(path + ": the answer is not JSON", true, e);
-      }
+      json = MissingNode.getInstance(); // as for an empty body
     }
     if (status < 300) {
+      if (json.isMissingNode()) {
+        throw new ConnectionException(path + ": the answer is not JSON", true, null);
+      }
       return new Answer(status, json);
     }
     Duration retryAfter =
         response.headers().firstValue("Retry-After").filter(t -> t.matches("\\d{1,9}")).map(t -> Duration.ofSeconds(Long.parseLong(t))).orElse(null);
-    if (json != null && json.path("error").isTextual()) {
+    if (json.path("error").isTextual()) {
       throw new ServiceException(status, json.get("error").asText(), json.path("message").asText(), json.get("details"), retryAfter);
     }
     String text = new String(body, 0, Math.min(body.length, 200), StandardCharsets.UTF_8).strip();

@@ -11,8 +11,8 @@ import java.time.Instant;
  *
  * <p>A move waits until no timer is due, moves the clock to the next due time, or to the target if that is earlier, and repeats this
  * until the clock has reached the target and no timer is due. If another call is moving the clock, the error has the code CLOCK_BUSY
- * (409). After the timeout of the request, by default 60 s, it has the code CLOCK_NOT_QUIET (504), and a further call continues. Each
- * try of a move waits 10 s longer than that for the answer.
+ * (409). After the timeout of the request, by default 60 s, it has the code CLOCK_NOT_QUIET (504): then the clock has moved, and set
+ * with the target of the details continues. Each try of a move waits 10 s longer than that for the answer.
  */
 public final class Clock {
   /** The timeout of a move whose request has none. */

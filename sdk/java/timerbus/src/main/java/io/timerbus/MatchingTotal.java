@@ -19,9 +19,13 @@ public record MatchingTotal(long pages, long matched, long applied, long late, l
     return new MatchingTotal(0, 0, 0, 0, 0, cursor == null ? "" : cursor, startAt);
   }
 
-  MatchingTotal plus(MatchingPage page, Instant next) {
+  MatchingTotal startingAt(Instant start) {
+    return new MatchingTotal(pages, matched, applied, late, skipped, cursor, start);
+  }
+
+  MatchingTotal plus(MatchingPage page) {
     String cursor = page.nextCursor() == null ? "" : page.nextCursor();
     return new MatchingTotal(
-        pages + 1, matched + page.matched(), applied + page.applied(), late + page.late(), skipped + page.skipped(), cursor, next);
+        pages + 1, matched + page.matched(), applied + page.applied(), late + page.late(), skipped + page.skipped(), cursor, startAt);
   }
 }

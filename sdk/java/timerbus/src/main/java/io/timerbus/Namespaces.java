@@ -41,14 +41,14 @@ public final class Namespaces {
 
   /**
    * Deletes a namespace with its timers, in steps, which takes at least a minute, and returns the sums. progress is called after each
-   * step. After an error, another call continues.
+   * step. After an error, another call continues. With dryRun it is one step.
    */
-  public NamespaceDeletion delete(String name, Consumer<? super NamespaceDeletion> progress) {
+  public NamespaceDeletion delete(DeleteNamespaceRequest request, Consumer<? super NamespaceDeletion> progress) {
     NamespaceDeletion total = new NamespaceDeletion(null, null, null, 0, 0, 0, false, null);
     for (int steps = 0; ; steps++) {
       NamespaceDeletion step;
       try {
-        step = deleteStep(DeleteNamespaceRequest.of(b -> b.name(name)));
+        step = deleteStep(request);
       } catch (TimerbusException e) {
         if (steps > 0 && e instanceof ServiceException s && s.code().equals(ErrorCode.NAMESPACE_NOT_FOUND)) {
           // The answer of an earlier request was lost, or another caller has deleted it.
@@ -68,7 +68,7 @@ public final class Namespaces {
               step.deleted(),
               step.retryAfter());
       progress.accept(total);
-      if (step.deleted()) {
+      if (step.deleted() || Boolean.TRUE.equals(request.dryRun())) {
         return total;
       }
       if (step.retryAfter() != null) {

@@ -15,7 +15,7 @@ public final class ServiceException extends TimerbusException {
   private final Duration retryAfter;
 
   ServiceException(int status, String code, String reason, JsonNode details, Duration retryAfter) {
-    super(code.isEmpty() ? status + ": " + reason : reason + " (" + code + ")", code.equals(ErrorCode.OUTCOME_UNKNOWN.value()), null);
+    super(code.isEmpty() ? status + ": " + reason : reason + " (" + code + ")", status >= 500 && status != 503, null);
     this.status = status;
     this.code = new ErrorCode(code);
     this.reason = reason;

@@ -12,7 +12,10 @@ public abstract class TimerbusException extends RuntimeException {
     this.mayBeApplied = mayBeApplied;
   }
 
-  /** Returns false if the call was certainly not applied, and true after a broken connection, a timeout and OUTCOME_UNKNOWN. */
+  /**
+   * Returns false if the call was certainly not applied, and true after a broken connection, a timeout, and a status of 500 or more
+   * except 503.
+   */
   public boolean mayBeApplied() {
     return mayBeApplied;
   }

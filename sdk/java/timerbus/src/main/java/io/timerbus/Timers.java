@@ -201,12 +201,13 @@ public final class Timers {
       try {
         page = resumePage(next, rate(request), request.limit() == null ? PAGE_SIZE : request.limit());
       } catch (TimerbusException e) {
-        e.setProgress(total.plus(new MatchingPage(0, 0, 0, 0, total.cursor()), (Instant) next.get("startAt")));
+        e.setProgress(total.startingAt((Instant) next.get("startAt")));
         throw e;
       }
       total =
-          total.plus(
-              new MatchingPage(page.matched(), page.applied(), 0, page.skipped(), page.nextCursor()), (Instant) next.get("startAt"));
+          total
+              .plus(new MatchingPage(page.matched(), page.applied(), 0, page.skipped(), page.nextCursor()))
+              .startingAt((Instant) next.get("startAt"));
       progress.accept(total);
       if (total.cursor().isEmpty()) {
         return total;

@@ -25,9 +25,9 @@ final class Scripts {
 
   private Scripts() {}
 
-  /** Returns the folder sdk/conformance; its path is in the system property, because tests also run outside the repository. */
+  /** Returns the folder sdk/conformance. Tests run in sdk/java/timerbus. */
   static Path folder() {
-    return Path.of(System.getProperty("timerbus.conformance", "../../conformance"));
+    return Path.of("../../conformance");
   }
 
   static List<Path> files() throws IOException {

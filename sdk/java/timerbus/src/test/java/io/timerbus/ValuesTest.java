@@ -2,6 +2,7 @@ package io.timerbus;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -99,10 +100,11 @@ class ValuesTest {
       String url = "http://127.0.0.1:" + server.getAddress().getPort() + "/timers";
       bus.timers().create("hello", t -> t.executeIn(Duration.ofMillis(50)).callbackUrl(url).payload(Map.of("n", 1)));
       Delivery delivery = deliveries.poll(30, TimeUnit.SECONDS);
+      assertNotNull(delivery, "no delivery within 30 s");
       assertEquals("hello", delivery.timerId());
       assertEquals(Map.of("n", 1), delivery.payload(Map.class));
       while (!bus.timers().get("hello").status().equals(Status.DONE)) {
-        Thread.onSpinWait();
+        Thread.sleep(10);
       }
     } finally {
       server.stop(0);

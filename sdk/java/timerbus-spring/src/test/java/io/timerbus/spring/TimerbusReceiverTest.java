@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.HttpEntity;
@@ -38,8 +39,10 @@ class TimerbusReceiverTest {
 
   private static final List<Delivery> DELIVERIES = new ArrayList<>();
 
+  // It finds TimerbusAutoConfiguration in META-INF/spring, as an application does.
   @Configuration
   @EnableWebMvc
+  @EnableAutoConfiguration
   static class Application {
     @Bean
     Handler handler() {
@@ -68,7 +71,7 @@ class TimerbusReceiverTest {
             .withProperty("timerbus.url", "http://127.0.0.1:8080")
             .withProperty("timerbus.receiver.path", "/timers")
             .withProperty("timerbus.receiver.secrets", OTHER + "," + SECRET));
-    context.register(Application.class, Controller.class, TimerbusAutoConfiguration.class);
+    context.register(Application.class, Controller.class);
     context.refresh();
     return context;
   }

@@ -12,7 +12,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -32,7 +34,10 @@ import java.util.stream.Stream;
  */
 public final class TestService implements AutoCloseable {
   private static final Pattern ADDRESS = Pattern.compile("^ *HTTP API *(http://\\S+).*");
-  private static final long PATIENCE_SECONDS = 30;
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  /** How many lines of the output an error shows. */
+  private static final int SHOWN = 20;
 
   private final Process process;
   private final Path folder;
@@ -49,52 +54,86 @@ public final class TestService implements AutoCloseable {
    * at normal speed between calls of advance; the argument {@code --test-clock=false} starts a service on the machine's clock.
    */
   public static TestService start(String... arguments) {
-    String binary = System.getenv().getOrDefault("TIMERBUS_BINARY", "timerbus");
+    return start(System.getenv().getOrDefault("TIMERBUS_BINARY", "timerbus"), PATIENCE, arguments);
+  }
+
+  static TestService start(String binary, Duration patience, String... arguments) {
+    Path folder;
     try {
-      Path folder = Files.createTempDirectory("timerbus-test-");
-      List<String> command =
-          new ArrayList<>(
-              List.of(
-                  binary, "dev", "--data", folder.toString(), "--listen", "127.0.0.1:0", "--nats-listen", "", "--log-format", "json",
-                  "--test-clock"));
-      command.addAll(List.of(arguments));
-      ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-      // Settings of the caller are no settings of this service.
-      builder.environment().keySet().removeIf(name -> name.startsWith("TIMERBUS_"));
-      Process process = builder.start();
-      return new TestService(process, folder, address(process));
+      folder = Files.createTempDirectory("timerbus-test-");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    Process process = null;
+    try {
+      process = process(binary, folder, arguments);
+      return new TestService(process, folder, address(process, patience));
+    } catch (RuntimeException e) {
+      if (process != null) {
+        end(process, Duration.ZERO);
+      }
+      remove(folder);
+      throw e;
+    }
+  }
+
+  private static Process process(String binary, Path folder, String... arguments) {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                binary, "dev", "--data", folder.toString(), "--listen", "127.0.0.1:0", "--nats-listen", "", "--log-format", "json",
+                "--test-clock"));
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    // Settings of the caller are no settings of this service.
+    builder.environment().keySet().removeIf(name -> name.startsWith("TIMERBUS_"));
+    try {
+      return builder.start();
     } catch (IOException e) {
       throw new UncheckedIOException(binary + " did not start: want timerbus on PATH, or its path in TIMERBUS_BINARY", e);
     }
   }
 
-  private static String address(Process process) {
+  private static String address(Process process, Duration patience) {
     CompletableFuture<String> address = new CompletableFuture<>();
-    Thread reader =
-        new Thread(
-            () -> {
-              StringBuilder seen = new StringBuilder();
-              try (BufferedReader lines = process.inputReader()) {
-                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                  Matcher found = ADDRESS.matcher(line);
-                  if (found.matches()) {
-                    address.complete(found.group(1));
-                  } else if (!address.isDone()) {
-                    seen.append(line).append('\n');
-                  }
-                }
-              } catch (IOException e) {
-                seen.append(e);
-              }
-              address.completeExceptionally(new IllegalStateException("the service did not start:\n" + seen));
-            });
+    Queue<String> last = new ConcurrentLinkedQueue<>();
+    Thread reader = new Thread(() -> read(process, address, last));
     reader.setDaemon(true);
     reader.start();
+    String failure;
     try {
-      return address.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-    } catch (InterruptedException | ExecutionException | TimeoutException e) {
-      process.destroyForcibly();
-      throw new IllegalStateException(e instanceof ExecutionException ? e.getCause() : e);
+      String found = address.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+      if (found != null) {
+        return found;
+      }
+      failure = "the service did not start:";
+    } catch (TimeoutException e) {
+      failure = "the service had no address after " + patience.toMillis() + " ms:";
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("the thread was interrupted", e);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e.getCause());
+    }
+    throw new IllegalStateException(failure + "\n" + String.join("\n", last));
+  }
+
+  /** Reads the output to its end, so that the service never waits for a reader. Without an address the result is null. */
+  private static void read(Process process, CompletableFuture<String> address, Queue<String> last) {
+    try (BufferedReader lines = process.inputReader()) {
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        last.add(line);
+        if (last.size() > SHOWN) {
+          last.remove();
+        }
+        Matcher found = ADDRESS.matcher(line);
+        if (found.matches()) {
+          address.complete(found.group(1));
+        }
+      }
+      address.complete(null);
+    } catch (IOException e) {
+      address.completeExceptionally(e);
     }
   }
 
@@ -116,16 +155,31 @@ public final class TestService implements AutoCloseable {
     return advance(Wire.parseDuration(by));
   }
 
-  /** Stops the service, and removes its data. */
+  /** Stops the service, and removes its data. A service that has not ended after 30 s, or when the thread is interrupted, is killed. */
   @Override
   public void close() {
+    close(PATIENCE);
+  }
+
+  void close(Duration patience) {
+    end(process, patience);
+    remove(folder);
+  }
+
+  private static void end(Process process, Duration patience) {
     process.destroy();
     try {
-      process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      if (process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+        return;
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
     process.destroyForcibly();
+    process.onExit().join(); // it writes to its folder until then; join ignores interrupts
+  }
+
+  private static void remove(Path folder) {
     try (Stream<Path> files = Files.walk(folder)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
         Files.deleteIfExists(file);

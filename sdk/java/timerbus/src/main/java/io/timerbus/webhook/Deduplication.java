@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** Remembers the webhook ids of deliveries that were processed. */
+/** Remembers the webhook ids of deliveries that were processed. Receivers call it from several threads. */
 public interface Deduplication {
   /** Reports whether the delivery was processed before. */
   boolean seen(String webhookId);

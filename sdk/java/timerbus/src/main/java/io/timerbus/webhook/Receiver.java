@@ -49,9 +49,13 @@ public final class Receiver {
     if (!webhooks.isEmpty() && webhooks.stream().noneMatch(w -> verified(w, text, lower))) {
       return Reply.failed(401, "the signature is invalid");
     }
+    String id = String.join("", lower.getOrDefault("webhook-id", List.of()));
+    if (id.isEmpty()) {
+      return Reply.failed(400, "the header webhook-id is missing");
+    }
     Delivery delivery;
     try {
-      delivery = Delivery.parse(String.join("", lower.getOrDefault("webhook-id", List.of())), text);
+      delivery = Delivery.parse(id, text);
     } catch (RuntimeException e) {
       return Reply.failed(400, "the body is not a delivery");
     }
