@@ -148,6 +148,10 @@ func (l *life) service() func(context.Context) error {
 	positions, _ := store.As[store.Positions](l.handle)
 	flows := l.handle.flows
 	shared := &link{Bus: l.member, life: l}
+	if n.role == roleWorker {
+		l.queue = localqueue.New(l.member, log)
+		shared.Bus = l.queue
+	}
 	c := Configs{
 		Release: l.release,
 		Ingest: ingest.Config{
@@ -155,7 +159,7 @@ func (l *life) service() func(context.Context) error {
 			StoreClock: l.clock, Revisions: revisions, Source: n.String(), Logger: log, ClockBound: clockBound,
 		},
 		Scheduler: scheduler.Config{
-			Store: l.reach, Reach: l.reach, Directory: directory, Bus: &publisher{Bus: shared, node: n}, Clock: l.now, Random: random,
+			Store: l.reach, Reach: l.reach, Directory: directory, Bus: &publisher{Bus: shared, node: n, queue: l.queue}, Clock: l.now, Random: random,
 			StoreClock: l.clock, Node: n.String(), Source: n.String(), Logger: log, ClockBound: clockBound,
 			PaidByShard: n.world.plan.Paid,
 		},
@@ -164,10 +168,8 @@ func (l *life) service() func(context.Context) error {
 			StoreClock: l.clock, Random: random, Caller: &receiver{life: l}, Keys: keys(), Source: n.String(), Logger: log, ClockBound: clockBound,
 		},
 	}
-	if n.role == roleWorker {
-		l.queue = localqueue.New(shared, log)
-		c.Scheduler.Bus, c.Scheduler.LocalQueue = &publisher{Bus: l.queue, node: n, queue: l.queue}, l.queue
-		c.Dispatcher.Bus = l.queue
+	if l.queue != nil {
+		c.Scheduler.LocalQueue = l.queue
 	}
 	if len(n.world.plan.Zones) > 0 {
 		c.Ingest.Zones = ingest.Zones{Version: zoneVersion(l.zones), Load: n.world.plan.Zones[l.zones].load}

@@ -78,7 +78,7 @@ type link struct {
 }
 
 func (l *link) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Message) ([]bus.Position, error) {
-	if _, internal := sizes[topic]; internal {
+	if _, internal := sizes[topic]; internal && !l.inMemory(topic) {
 		messages = slices.Clone(messages)
 		for i := range messages {
 			messages[i].Body = l.life.release.write(messages[i].Body)
@@ -86,6 +86,9 @@ func (l *link) Publish(ctx context.Context, topic bus.Topic, messages ...bus.Mes
 	}
 	return l.Bus.Publish(ctx, topic, messages...)
 }
+
+// inMemory reports whether the topic is the due queue in memory, whose messages only this process reads.
+func (l *link) inMemory(topic bus.Topic) bool { return topic == bus.Due && l.life.queue != nil }
 
 func (l *link) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) error {
 	size, internal := sizes[spec.Topic]
@@ -97,7 +100,7 @@ func (l *link) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession)
 		if err != nil {
 			return nil, err
 		}
-		return &linked{Session: s, life: l.life, topic: spec.Topic, size: size}, nil
+		return &linked{Session: s, life: l.life, topic: spec.Topic, size: size, inMemory: l.inMemory(spec.Topic)}, nil
 	})
 }
 
@@ -108,13 +111,19 @@ type linked struct {
 	life  *life
 	topic bus.Topic
 	size  int
+	// inMemory: see link.inMemory.
+	inMemory bool
 }
 
 func (l *linked) Deliver(ctx context.Context, m *bus.Delivery) error {
 	if l.topic == bus.Due {
 		due, err := event.UnmarshalDue(m.Body)
 		must(err)
-		l.life.node.world.recording.handed(&due, l.life, len(m.Body) != len(l.life.release.write(make([]byte, l.size))))
+		foreign := !l.inMemory && len(m.Body) != len(l.life.release.write(make([]byte, l.size)))
+		l.life.node.world.recording.handed(&due, l.life, foreign)
+	}
+	if l.inMemory {
+		return l.Session.Deliver(ctx, m)
 	}
 	read := *m
 	read.Body = l.life.release.read(m.Body, l.size)
