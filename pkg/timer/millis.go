@@ -73,7 +73,15 @@ func (m Millis) MarshalText() ([]byte, error) {
 	if m < MinMillis || m > MaxMillis {
 		return nil, Invalid("time", int64(m), "an instant in the years 1 to 9999")
 	}
-	return m.Time().AppendFormat(nil, layout), nil
+	return m.appendText(make([]byte, 0, len(layout))), nil
+}
+
+// appendText appends m in the layout. Package time formats time.RFC3339 about three times as fast as a layout with milliseconds.
+func (m Millis) appendText(b []byte) []byte {
+	t := m.Time()
+	b = t.AppendFormat(b, time.RFC3339)
+	ms := t.Nanosecond() / int(time.Millisecond)
+	return append(b[:len(b)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z')
 }
 
 // UnmarshalText parses RFC 3339 with any offset and truncates to the millisecond.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -192,4 +193,27 @@ func FuzzParseMillis(f *testing.F) {
 			t.Fatalf("%d was written as %s and read as %d, %v", m, text, back, err)
 		}
 	})
+}
+
+// TestMillisAreFormattedAsByTheLayout compares the text with that of package time.
+func TestMillisAreFormattedAsByTheLayout(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	all := []timer.Millis{timer.MinMillis, timer.MaxMillis, -1, 0, 1, 999, 1000, 9, 10, 99, 100}
+	for range 10_000 {
+		all = append(all, timer.MinMillis+timer.Millis(random.Int64N(int64(timer.MaxMillis-timer.MinMillis))))
+	}
+	for _, m := range all {
+		text, err := m.MarshalText()
+		if want := m.Time().Format("2006-01-02T15:04:05.000Z"); err != nil || string(text) != want {
+			t.Fatalf("%d is %q (%v), want %q", int64(m), text, err, want)
+		}
+	}
+}
+
+func BenchmarkMillis(b *testing.B) {
+	for i := 0; b.Loop(); i++ {
+		if _, err := timer.Millis(1_900_000_000_000 + int64(i)).MarshalText(); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
