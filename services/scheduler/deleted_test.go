@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/timerbus/timerbus/internal/outage/outagetest"
+	"github.com/timerbus/timerbus/pkg/bus"
+	"github.com/timerbus/timerbus/pkg/shard"
 	"github.com/timerbus/timerbus/pkg/timer"
 	"github.com/timerbus/timerbus/services/scheduler"
 )
@@ -29,6 +31,14 @@ func TestShardsOfADeletedNamespaceAreGivenUp(t *testing.T) {
 		w.pass(time.Minute)
 		if err := w.store.DeleteNamespace(w.t.Context(), ns); err != nil {
 			w.t.Fatal(err)
+		}
+		// A hint that cannot be decoded causes a poll of the shard before the next read of the directory.
+		for p := range shard.Partition(partitions) {
+			for _, id := range ns.Shards.In(p, partitions) {
+				if _, err := w.client.Publish(w.t.Context(), bus.Shards, bus.Message{Partition: p, Key: id.String(), Body: []byte("?")}); err != nil {
+					w.t.Fatal(err)
+				}
+			}
 		}
 		w.pass(3 * time.Minute)
 		states, err := w.store.Inspect(w.t.Context(), ns.Shards.In(0, 1))
