@@ -776,6 +776,79 @@ describe("without a credential", () => {
     await page.locator(".badge.scheduled").first().waitFor();
   });
 
+  test("changes by other clients and by the service appear by events, without polls", async () => {
+    await api("namespaces/create", { name: "events", preset: "small" });
+    const own = await open(browser, "about:blank");
+    // Polls are further apart than this while the stream is open, so only events cause reads.
+    await own.page.addInitScript(() => {
+      const real = setTimeout;
+      window.setTimeout = (f, ms, ...args) => ms > 4000 ? 0 : real(f, ms, ...args);
+    });
+    await own.page.goto(`${service.url}/ui/#/timers?ns=events`);
+    await own.page.getByTitle("Live updates by events").waitFor();
+    const id = (name) => own.page.getByRole("link", { name, exact: true });
+    const create = (body) => api("timers/create", { namespace: "events", ...body });
+    await create({ id: "made-elsewhere", executeIn: "1h" });
+    await id("made-elsewhere").waitFor();
+    await create({ id: "soon", executeIn: "5s" });
+    await id("soon").waitFor();
+    await id("soon").waitFor({ state: "detached" }); // it was fired
+    assert.equal((await api("timers/get", { namespace: "events", id: "soon" })).status, "done");
+    await show(own.page, "timers/made-elsewhere", "ns=events", "made-elsewhere");
+    await api("timers/pause", { namespace: "events", id: "made-elsewhere" });
+    await own.page.locator(".badge.paused").first().waitFor();
+    await api("timers/delete", { namespace: "events", id: "made-elsewhere" });
+    await own.page.getByText("This timer does not exist").waitFor();
+    await create({ id: "made-elsewhere", executeIn: "1h" });
+    await own.page.getByText("No attempt has ended yet.").waitFor();
+    await show(own.page, "overview", "ns=events");
+    await create({ id: "lost", executeIn: "0s", callbackUrl: `${receiver.url}/500`, retryPolicy: { maxAttempts: 1 } });
+    await id("lost").waitFor();
+    await show(own.page, "schedules", "ns=events");
+    await api("schedules/create", { namespace: "events", id: "hourly", specs: [{ every: "1h" }], timer: { deliver: "event" } });
+    await id("hourly").waitFor();
+    await own.close();
+  });
+
+  test("a stream continues at its position when the page is seen again", async () => {
+    const own = await open(browser, `${service.url}/ui/#/timers?ns=billing`);
+    const hide = (hidden) => own.page.evaluate((value) => {
+      Object.defineProperty(document, "hidden", { configurable: true, get: () => value });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, hidden);
+    await own.page.getByTitle("Live updates by events").waitFor();
+    await hide(true);
+    await own.page.getByTitle("Live updates by polling").waitFor();
+    const again = own.page.waitForRequest("**/events/stream");
+    await hide(false);
+    assert.match((await again).headers()["last-event-id"], /^[0-9a-f]{16}-\d+$/);
+    await own.page.getByTitle("Live updates by events").waitFor();
+    own.check();
+    await own.close();
+  });
+
+  test("pages poll while the service refuses or breaks the stream", async () => {
+    const own = await open(browser, "about:blank");
+    let streams = 0;
+    await own.page.route("**/events/stream", (route) => {
+      if (++streams > 1) return route.abort();
+      return route.fulfill({
+        status: 503, headers: { "Retry-After": "1" }, contentType: "application/json",
+        body: JSON.stringify({ error: "UNAVAILABLE", message: "too many streams", details: {}, timestamp: new Date().toISOString() }),
+      });
+    });
+    await own.page.goto(`${service.url}/ui/#/timers?ns=billing`);
+    await own.page.getByTitle("Live updates by polling").waitFor();
+    await api("timers/create", { namespace: "billing", id: "polled", executeIn: "1h" });
+    await own.page.getByRole("link", { name: "polled", exact: true }).waitFor();
+    await until("the stream is tried again", async () => streams > 1);
+    await api("timers/delete", { namespace: "billing", id: "polled" });
+    await own.page.getByRole("link", { name: "polled", exact: true }).waitFor({ state: "detached" });
+    await own.page.unroute("**/events/stream");
+    await own.page.getByTitle("Live updates by events").waitFor({ timeout: 60_000 });
+    await own.close();
+  });
+
   test("a failing read is shown with its reason, and repeated", async () => {
     await show(page, "timers");
     const own = await open(browser, `${service.url}/ui/#/timers?ns=default`, { expected: [/status of 503/] });
@@ -1085,6 +1158,7 @@ describe("below a path", () => {
       await new Promise((resolve) => { proxy.listen(0, "127.0.0.1", resolve); });
       const view = await open(browser, `http://127.0.0.1:${proxy.address().port}${prefix}/ui`); // redirected to ui/
       await view.page.getByText("healthy").waitFor();
+      await view.page.getByTitle("Live updates by events").waitFor();
       await show(view.page, "timers");
       await view.page.getByRole("link", { name: "one", exact: true }).click();
       await act(view.page, "Pause…", "Pause");

@@ -11,6 +11,7 @@ import { Shards } from "./shards";
 import {
   change, dismiss, go, link, live, loadNamespaces, namespace, namespaces, notices, route, scheduleZone, shortcuts, theme, zone, type Zone,
 } from "./state";
+import { following } from "./stream";
 import { Targets } from "./targets";
 import { TimerPage } from "./timer";
 import { Timers } from "./timers";
@@ -176,7 +177,7 @@ function Shell() {
           <option value="utc" selected={zone.value === "utc"}>UTC</option>
           <option value="schedule" selected={zone.value === "schedule"}>Schedule{scheduleZone.value ? ` (${scheduleZone.value})` : "’s zone"}</option>
         </select>
-        <Button kind="ghost live" aria-pressed={live.value === "on"} title="Live updates"
+        <Button kind="ghost live" aria-pressed={live.value === "on"} title={following.value === "no" ? "Live updates by polling" : "Live updates by events"}
           onClick={() => { live.value = live.value === "on" ? "off" : "on"; }}><span class="dot" />Live</Button>
         <label class="sr" for="theme">Colours</label>
         <select id="theme" value={theme.value} onChange={(e) => { theme.value = e.currentTarget.value as typeof theme.value; }}>
