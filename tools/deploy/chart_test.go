@@ -82,6 +82,8 @@ settings:
   ui-path: /timers/ui/
   ui-read-only: true
   ui-hide-payloads: true
+  ui-oidc-client-id: timerbus-ui
+  ui-oidc-scopes: openid profile
   debug-listen: 127.0.0.1:6060
   log-level: debug
   log-format: json

@@ -9,6 +9,11 @@ export const settings = {
   version: meta?.content ?? "",
   readOnly: meta?.dataset.readOnly === "true",
   hidePayloads: meta?.dataset.hidePayloads === "true",
+  // signIn is the sign-in with an identity provider; its clientID is "" if there is none.
+  signIn: {
+    issuer: meta?.dataset.issuer ?? "", audience: meta?.dataset.audience ?? "", clientID: meta?.dataset.clientId ?? "",
+    scopes: meta?.dataset.scopes ?? "",
+  },
 };
 
 export interface Grant { verbs: string[]; namespaces: string[] }
