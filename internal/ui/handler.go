@@ -51,7 +51,7 @@ type SignIn struct {
 	Scopes string
 }
 
-var originPattern = regexp.MustCompile(`^https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?$`)
+var originPattern = regexp.MustCompile(`^https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:\d+)?$`)
 
 // Check returns an error unless users can sign in as configured.
 func (s *SignIn) Check() error {
