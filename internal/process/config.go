@@ -40,7 +40,7 @@ type Config struct {
 	UIHidePayloads bool   `koanf:"ui-hide-payloads" usage:"hide payloads, bodies and headers of timers in the web UI"`
 	// UIOIDCClientID is the client of the web UI at OIDCIssuer, a public client; empty: users enter a token. UIOIDCScopes are the scopes
 	// that it requests.
-	UIOIDCClientID string `koanf:"ui-oidc-client-id" usage:"client id of the web UI at the provider of oidc-issuer, or empty for no sign-in"`
+	UIOIDCClientID string `koanf:"ui-oidc-client-id" usage:"client id of the web UI at the provider of oidc-issuer, or empty for none"`
 	UIOIDCScopes   string `koanf:"ui-oidc-scopes" usage:"scopes that the web UI requests at sign-in, such as \"openid profile\""`
 	// Node identifies this process in lists of shards. Empty: the host's name.
 	Node string `koanf:"node" usage:"name of this process in lists of shards, or empty for the host name"`

@@ -136,7 +136,7 @@ o:0}return a}async function qn(e){let{status:t,statusText:r}=e,a=await e.json().
 a?.error??`HTTP_${t}`),String(a?.message??`The server answered ${t} ${r}.`),s)}function aa(e){let{rawJSON:t}=JSON;return t?JSON.parse(e,(a,s,o)=>typeof s=="numb\
 er"&&o?.source!==void 0&&o.source.length>15?t(o.source):s):JSON.parse(e)}function Ct(e){if(!e.trim())return{};try{return{value:aa(e)}}catch(t){return{error:`The\
  payload is not JSON: ${t.message}`}}}async function Wn(e,t,r,a={}){let s=await Jn("api/v1/"+e,{method:"POST",body:JSON.stringify(t),headers:{"Content-Type":"ap\
-plication/json",...a},signal:r??null});if(!s.ok){let o=await qn(s);throw o.status===401&&(He.value=o.message),o}return s}async function je(e,t,r){let a=await Wn(
+plication/json",...a},signal:r??null});if(!s.ok){let o=await qn(s);throw o.status===401&&!r?.aborted&&(He.value=o.message),o}return s}async function je(e,t,r){let a=await Wn(
 e,t,r),s=await a.text();return{data:s?aa(s):void 0,late:a.status===202}}async function I(e,t,r){return(await je(e,t,r)).data}async function sa(e){let t=await Jn(
 "readyz",{signal:e}),r=await t.clone().json().catch(()=>null);if(r&&(t.ok?typeof r.status=="string":t.status===503&&r.reasons?.length))return r;throw await qn(t)}
 async function Qt(e){let t=await Jn("metrics",{signal:e});if(!t.ok)throw await qn(t);return t.text()}async function At(){let e=await I("caller/get",{});Ce.value=

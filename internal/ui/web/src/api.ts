@@ -104,7 +104,7 @@ export async function post(path: string, body: object, abort?: AbortSignal, head
   });
   if (!response.ok) {
     const e = await failure(response);
-    if (e.status === 401) signIn.value = e.message;
+    if (e.status === 401 && !abort?.aborted) signIn.value = e.message; // an aborted answer has no reason
     throw e;
   }
   return response;
