@@ -52,6 +52,7 @@ var rules = []rule{
 
 	// Callbacks: storage of secrets, signing, and the permitted destinations.
 	{unit: "internal/flow", may: "pkg/timer", why: "dispatchers change the state of a flow and ingest shows it; it is pure"},
+	{unit: "internal/changes", std: true, may: "pkg/timer", why: "dispatchers and ingest add the changes that they made, and ingest streams them"},
 	{unit: "internal/zone", std: true, why: "it is the time zone database of a release, which must not depend on the machine"},
 	{unit: "internal/schedule", may: domain + " pkg/store", tests: "internal/zone", why: "dispatchers advance schedules and ingest shows them; it is pure"},
 	{unit: "internal/encryption/...", std: true, may: "pkg/timer", why: "the encryption of secrets depends on the standard library only"},
@@ -75,10 +76,10 @@ var rules = []rule{
 	// Services communicate through the bus and the store, never by import.
 	{unit: "internal/testclock", may: domain + " pkg/store", tests: "pkg/store/memstore internal/faultstore", why: "it moves the clock of a process by the state of its store"},
 
-	{unit: "services/*/...", may: contracts + " internal/access internal/flow internal/schedule internal/testclock internal/zone internal/outbox internal/outage internal/process/... internal/tracing pkg/api/... schemas" + callbacks, tests: "internal/outage/outagetest internal/otlp pkg/store/memstore internal/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
+	{unit: "services/*/...", may: contracts + " internal/access internal/changes internal/flow internal/schedule internal/testclock internal/zone internal/outbox internal/outage internal/process/... internal/tracing pkg/api/... schemas" + callbacks, tests: "internal/outage/outagetest internal/otlp pkg/store/memstore internal/faultstore pkg/bus/membus", why: "a service depends on contracts, so that it runs on every engine, and communicates with other services by the bus"},
 
 	// One process of the service, for programs and for users' tests (decision 0007).
-	{unit: "internal/node/...", may: contracts + " internal/access internal/bus/localqueue internal/outbox internal/outage internal/process/... internal/testclock internal/tracing internal/ui internal/zone pkg/api/... services/*" + callbacks, tests: "pkg/store/memstore pkg/bus/membus", why: "a node assembles services on any engines, so that a program links only the engines that it imports"},
+	{unit: "internal/node/...", may: contracts + " internal/access internal/bus/localqueue internal/changes internal/outbox internal/outage internal/process/... internal/testclock internal/tracing internal/ui internal/zone pkg/api/... services/*" + callbacks, tests: "pkg/store/memstore pkg/bus/membus", why: "a node assembles services on any engines, so that a program links only the engines that it imports"},
 	{unit: "pkg/timerbus/...", may: "pkg/timer pkg/store pkg/bus internal/access internal/process internal/tracing internal/watermillsink internal/node pkg/client/...", tests: "internal/event/... pkg/store/memstore pkg/store/sqlitestore pkg/bus/membus pkg/bus/watermillbus pkg/bus/natsbus/...", why: "it runs a node inside a user's program, on the engines and the Pub/Sub of the program"},
 	{unit: "pkg/timertest/...", may: "pkg/timer internal/backend internal/process/... internal/testclock internal/node pkg/client/...", why: "it starts a node inside a user's test, and returns a client"},
 

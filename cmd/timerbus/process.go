@@ -153,7 +153,12 @@ func uiOf(config *process.Config) *ui.Options {
 	}
 	return &ui.Options{
 		Path: config.UIPath, ReadOnly: config.UIReadOnly, HidePayloads: config.UIHidePayloads, Version: readBuildInfo().Version,
+		SignIn: signInOf(config),
 	}
+}
+
+func signInOf(c *process.Config) ui.SignIn {
+	return ui.SignIn{Issuer: c.OIDCIssuer, Audience: c.OIDCAudience, ClientID: c.UIOIDCClientID, Scopes: c.UIOIDCScopes}
 }
 
 // clockOf returns the test clock of a process; nil if it runs on the machine's clock. A data folder whose test clock was moved

@@ -63,7 +63,7 @@ var roleListens = map[node.Role]string{
 }
 
 // uiFlags are the settings of the web UI.
-var uiFlags = []string{"ui", "ui-path", "ui-read-only", "ui-hide-payloads"}
+var uiFlags = []string{"ui", "ui-path", "ui-read-only", "ui-hide-payloads", "ui-oidc-client-id", "ui-oidc-scopes"}
 
 // roleFlags adds the flags of a role that runs as a separate process. It returns a function that returns their sources.
 func roleFlags(c *cobra.Command, role node.Role) func() process.Sources {
@@ -111,6 +111,11 @@ func startable(role node.Role, config *process.Config) error {
 	}
 	if err := ui.CheckPath(config.UIPath); err != nil {
 		return err
+	}
+	if signIn := signInOf(config); config.UI {
+		if err := signIn.Check(); err != nil {
+			return err
+		}
 	}
 	if role == node.All {
 		return exposed(config)

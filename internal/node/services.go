@@ -9,6 +9,7 @@ import (
 
 	"github.com/timerbus/timerbus/internal/access"
 	"github.com/timerbus/timerbus/internal/bus/localqueue"
+	"github.com/timerbus/timerbus/internal/changes"
 	"github.com/timerbus/timerbus/internal/egress"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/process"
@@ -40,6 +41,7 @@ func assemble(source string, clock *store.Clock, revisions *timer.Revisions, o *
 		options: o, registry: registry, store: o.Store, bus: measureBus(b, registry), queue: queue,
 		clock: clock, revisions: revisions,
 		source: source, format: event.ModeOf(properties.HeaderAttributes), prefix: properties.Prefix, name: o.Name,
+		changes: changes.New(ingest.ChangesBytes, rand.Uint64()),
 	}
 	if w.name == "" {
 		var err error
@@ -117,6 +119,7 @@ type dependencies struct {
 	policy    *egress.Policy
 	hosts     *process.Hosts // nil accepts all hosts
 	access    *access.Authenticator
+	changes   *changes.Log                                   // of this process
 	targets   func(namespace string, limit int) []api.Target // nil without a dispatcher in this process
 	driver    *testclock.Driver                              // nil: no test clock
 	source    string
@@ -166,7 +169,7 @@ func (w *dependencies) dispatcher() ([]process.Component, error) {
 		Revisions: w.revisions, Random: rand.Uint64,
 		Version: o.Version, Source: w.source, Format: w.format, Logger: o.Logger, Registerer: w.registry, WebhookTime: webhookTime,
 		MetricsNamespaces: o.MetricsNamespaces, Tracer: o.Tracer,
-		HTTP: dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy}, Keys: o.Keys,
+		HTTP: dispatcher.HTTP{Policy: w.policy, Proxy: o.CallbackProxy}, Keys: o.Keys, Changes: w.changes,
 		// The components that stop before the dispatcher need some of the time, and so do the timers that are made due
 		// again after it.
 		Drain: max(o.Drain-3*time.Second, o.Drain/2, time.Millisecond),
@@ -209,7 +212,7 @@ func (w *dependencies) ingest() ([]process.Component, error) {
 		Revisions: w.revisions, Source: w.source, Format: w.format, Prefix: w.prefix, Logger: o.Logger.With("component", "ingest"),
 		Registerer: w.registry, Gatherer: w.registry, Ready: others,
 		Access: w.access, Hosts: w.hosts, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys, Tracer: o.Tracer,
-		TestClock: w.driver,
+		TestClock: w.driver, Changes: w.changes, AllChanges: o.Role == All && !store.Shared(o.Store),
 	})
 	if err != nil {
 		return nil, err
@@ -223,6 +226,7 @@ func (w *dependencies) ingest() ([]process.Component, error) {
 		}
 	}
 	server := ingest.NewServer(handler, requestTimeout, o.Logger)
+	server.RegisterOnShutdown(s.EndStreams)
 	if w.driver != nil {
 		server.RegisterOnShutdown(w.driver.Stop)
 	}

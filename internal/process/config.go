@@ -38,6 +38,10 @@ type Config struct {
 	UIPath         string `koanf:"ui-path" usage:"path of the web UI, such as /ui/ or /timers/ui/"`
 	UIReadOnly     bool   `koanf:"ui-read-only" usage:"show no actions in the web UI"`
 	UIHidePayloads bool   `koanf:"ui-hide-payloads" usage:"hide payloads, bodies and headers of timers in the web UI"`
+	// UIOIDCClientID is the client of the web UI at OIDCIssuer, a public client; empty: users enter a token. UIOIDCScopes are the scopes
+	// that it requests.
+	UIOIDCClientID string `koanf:"ui-oidc-client-id" usage:"client id of the web UI at the provider of oidc-issuer, or empty for none"`
+	UIOIDCScopes   string `koanf:"ui-oidc-scopes" usage:"scopes that the web UI requests at sign-in, such as \"openid profile\""`
 	// Node identifies this process in lists of shards. Empty: the host's name.
 	Node string `koanf:"node" usage:"name of this process in lists of shards, or empty for the host name"`
 	// DebugListen is the address of net/http/pprof, host:port on this machine; empty: not served.
@@ -104,8 +108,11 @@ func DefaultConfig() Config {
 		NATSSync:   SyncAlways,
 		UI:         true,
 		UIPath:     "/ui/",
-		Data:       "./timerbus-data",
-		OIDCClaim:  "groups",
+
+		UIOIDCScopes: "openid",
+
+		Data:      "./timerbus-data",
+		OIDCClaim: "groups",
 		// On one machine, receivers are usually on loopback too; processes of a cluster have another default.
 		CallbackAllow:     egress.Loopback,
 		Partitions:        16,

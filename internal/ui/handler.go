@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,10 +31,52 @@ type Options struct {
 	ReadOnly bool
 	// HidePayloads hides payloads, bodies and headers of timers. It does not restrict the API.
 	HidePayloads bool
+	// SignIn is how users sign in with an identity provider; the zero value: they enter a token.
+	SignIn SignIn
 	// Version is shown.
 	Version string
 	// CheckHost returns an error if a request must not have this Host header; nil accepts all.
 	CheckHost func(host string) error
+}
+
+// SignIn configures the sign-in by the authorization code flow with PKCE, in the browser and without a client secret.
+type SignIn struct {
+	// ClientID is that of the UI at the provider; empty: no sign-in.
+	ClientID string
+	// Issuer is the provider's URL. Browsers send requests to its origin only.
+	Issuer string
+	// Audience selects the token that is sent to the API: the access token or the ID token.
+	Audience string
+	// Scopes are requested; openid is one of them.
+	Scopes string
+}
+
+var originPattern = regexp.MustCompile(`^https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:\d+)?$`)
+
+// Check returns an error unless users can sign in as configured.
+func (s *SignIn) Check() error {
+	if s.ClientID == "" {
+		return nil
+	}
+	_, err := s.origin()
+	switch {
+	case s.Issuer == "":
+		return timer.Invalid("ui-oidc-client-id", s.ClientID, "oidc-issuer, too: the identity provider that has this client")
+	case err != nil:
+		return err
+	case !slices.Contains(strings.Fields(s.Scopes), "openid"):
+		return timer.Invalid("ui-oidc-scopes", s.Scopes, `scopes with openid, such as "openid profile"`)
+	}
+	return nil
+}
+
+// origin returns the origin of the issuer, for the policy. It contains no characters that have a meaning there.
+func (s *SignIn) origin() (string, error) {
+	u, err := url.Parse(s.Issuer)
+	if err != nil || !originPattern.MatchString(u.Scheme+"://"+u.Host) {
+		return "", timer.Invalid("oidc-issuer", s.Issuer, "the URL of an identity provider, such as https://accounts.example.com")
+	}
+	return u.Scheme + "://" + u.Host, nil
 }
 
 const wantPath = "a path of letters, digits, -, _ and ., such as /ui/ or /timers/ui/, " +
@@ -51,14 +95,13 @@ func CheckPath(path string) error {
 	return nil
 }
 
-// policy allows the scripts and styles of this server, and requests to it. Nothing is loaded from elsewhere, no inline script or
-// style is run, no text becomes markup, and no page may frame the UI.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+// policy allows the scripts and styles of this server, and requests to it and to the origin that replaces %s. Nothing is loaded from
+// elsewhere, no inline script or style is run, no text becomes markup, and no page may frame the UI.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'%s; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// headers are those of every answer.
+// headers are those of every answer, with the policy.
 var headers = map[string]string{
-	"Content-Security-Policy":      policy,
 	"X-Frame-Options":              "DENY",
 	"X-Content-Type-Options":       "nosniff",
 	"Referrer-Policy":              "no-referrer",
@@ -88,9 +131,10 @@ type file struct {
 type handler struct {
 	Options
 
-	base  string // Path without its last element: "" or "/timers"
-	files map[string]file
-	api   http.Handler
+	base   string // Path without its last element: "" or "/timers"
+	policy string
+	files  map[string]file
+	api    http.Handler
 }
 
 // New returns a handler that serves the UI at o.Path, and passes all other requests to api.
@@ -98,7 +142,20 @@ func New(o Options, api http.Handler) (http.Handler, error) {
 	if err := CheckPath(o.Path); err != nil {
 		return nil, err
 	}
-	h := &handler{Options: o, api: api, files: map[string]file{}}
+	if err := o.SignIn.Check(); err != nil {
+		return nil, err
+	}
+	if o.SignIn.ClientID == "" {
+		o.SignIn = SignIn{}
+	}
+	h := &handler{Options: o, api: api, files: map[string]file{}, policy: fmt.Sprintf(policy, "")}
+	if o.SignIn.ClientID != "" {
+		origin, err := o.SignIn.origin()
+		if err != nil {
+			return nil, err
+		}
+		h.policy = fmt.Sprintf(policy, " "+origin)
+	}
 	trimmed := strings.TrimSuffix(o.Path, "/")
 	h.base = trimmed[:strings.LastIndexByte(trimmed, '/')]
 	for name, contentType := range contentTypes {
@@ -123,6 +180,10 @@ func (h *handler) configured(page []byte) []byte {
 		"{{version}}", html.EscapeString(h.Version),
 		"{{readOnly}}", strconv.FormatBool(h.ReadOnly),
 		"{{hidePayloads}}", strconv.FormatBool(h.HidePayloads),
+		"{{issuer}}", html.EscapeString(h.SignIn.Issuer),
+		"{{audience}}", html.EscapeString(h.SignIn.Audience),
+		"{{clientID}}", html.EscapeString(h.SignIn.ClientID),
+		"{{scopes}}", html.EscapeString(h.SignIn.Scopes),
 	).Replace(string(page)))
 }
 
@@ -149,7 +210,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case below:
 		h.serve(w, r, name)
 	case r.URL.Path+"/" == h.Path:
-		setHeaders(w.Header())
+		h.setHeaders(w.Header())
 		// A relative Location is also right behind a proxy that removes a prefix.
 		w.Header().Set("Location", h.Path[len(h.base)+1:])
 		w.WriteHeader(http.StatusPermanentRedirect)
@@ -160,7 +221,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func setHeaders(of http.Header) {
+func (h *handler) setHeaders(of http.Header) {
+	of.Set("Content-Security-Policy", h.policy)
 	for name, value := range headers {
 		of.Set(name, value)
 	}
@@ -168,7 +230,7 @@ func setHeaders(of http.Header) {
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request, name string) {
 	header := w.Header()
-	setHeaders(header)
+	h.setHeaders(header)
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		header.Set("Allow", "GET, HEAD")
 		http.Error(w, r.Method+" is not accepted: want GET", http.StatusMethodNotAllowed)

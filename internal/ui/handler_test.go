@@ -139,6 +139,47 @@ func TestSettingsAreInThePage(t *testing.T) {
 	}
 }
 
+// TestThePolicyAllowsRequestsToTheIssuer: only to its origin, and only if users can sign in there.
+func TestThePolicyAllowsRequestsToTheIssuer(t *testing.T) {
+	signIn := ui.SignIn{Issuer: "https://login.example.com:8443/tenant/v2.0", Audience: "timerbus", ClientID: `ui"><script>`, Scopes: "openid email"}
+	for clientID, want := range map[string]string{signIn.ClientID: "connect-src 'self' https://login.example.com:8443;", "": "connect-src 'self';"} {
+		s := signIn
+		s.ClientID = clientID
+		get := serve(t, ui.Options{SignIn: s})
+		for _, path := range []string{"/ui/", "/ui/absent", "/ui"} {
+			if policy := get(http.MethodGet, path).Header.Get("Content-Security-Policy"); !strings.Contains(policy, want) {
+				t.Errorf("%s of %q: %s, want %s", path, clientID, policy, want)
+			}
+		}
+		page := body(t, get(http.MethodGet, "/ui/"))
+		if strings.Contains(page, "login.example.com") != (clientID != "") || strings.Contains(page, "<script>") {
+			t.Errorf("the page of %q: %s", clientID, page)
+		}
+	}
+}
+
+func TestCheckSignIn(t *testing.T) {
+	for name, c := range map[string]struct {
+		signIn ui.SignIn
+		want   string // empty: accepted
+	}{
+		"none":            {ui.SignIn{Issuer: "x"}, ""},
+		"usual":           {ui.SignIn{ClientID: "ui", Issuer: "https://login.example.com", Scopes: "openid"}, ""},
+		"an address":      {ui.SignIn{ClientID: "ui", Issuer: "http://[::1]:8080/realms/a", Scopes: "email openid"}, ""},
+		"no issuer":       {ui.SignIn{ClientID: "ui", Scopes: "openid"}, "oidc-issuer"},
+		"no scope openid": {ui.SignIn{ClientID: "ui", Issuer: "https://login.example.com", Scopes: "email"}, "ui-oidc-scopes"},
+		"another policy":  {ui.SignIn{ClientID: "ui", Issuer: "https://a.example;img-src,*", Scopes: "openid"}, "oidc-issuer"},
+		"another scheme":  {ui.SignIn{ClientID: "ui", Issuer: "ftp://a.example", Scopes: "openid"}, "oidc-issuer"},
+		"no host":         {ui.SignIn{ClientID: "ui", Issuer: "https:///a", Scopes: "openid"}, "oidc-issuer"},
+		"credentials":     {ui.SignIn{ClientID: "ui", Issuer: "https://*.example", Scopes: "openid"}, "oidc-issuer"},
+	} {
+		err := c.signIn.Check()
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want an error with %q", name, err, c.want)
+		}
+	}
+}
+
 func TestUnchangedFilesAreNotSentAgain(t *testing.T) {
 	get := serve(t, ui.Options{})
 	for _, coding := range []string{"", "gzip"} {

@@ -171,6 +171,23 @@ const (
 	StatusScheduled Status = "scheduled"
 )
 
+// Defines values for TimerChangeType.
+const (
+	TimerChangeTypeCreated     TimerChangeType = "created"
+	TimerChangeTypeDead        TimerChangeType = "dead"
+	TimerChangeTypeDeleted     TimerChangeType = "deleted"
+	TimerChangeTypeDone        TimerChangeType = "done"
+	TimerChangeTypeFailed      TimerChangeType = "failed"
+	TimerChangeTypeParked      TimerChangeType = "parked"
+	TimerChangeTypePaused      TimerChangeType = "paused"
+	TimerChangeTypePurged      TimerChangeType = "purged"
+	TimerChangeTypeReplaced    TimerChangeType = "replaced"
+	TimerChangeTypeRescheduled TimerChangeType = "rescheduled"
+	TimerChangeTypeResumed     TimerChangeType = "resumed"
+	TimerChangeTypeRetried     TimerChangeType = "retried"
+	TimerChangeTypeUpdated     TimerChangeType = "updated"
+)
+
 // Defines values for TimerRepeated.
 const (
 	TimerRepeatedFirst  TimerRepeated = "first"
@@ -717,6 +734,12 @@ type EventKey = string
 //
 // Example: ["orders.*","billing.timeouts"]
 type EventTopics = []string
+
+// EventsOpened The first event of a stream.
+type EventsOpened struct {
+	// Complete No other process changes timers, so the stream has all changes.
+	Complete bool `json:"complete"`
+}
 
 // Flow A flow in use. Dispatchers report their numbers about once a second.
 type Flow struct {
@@ -2133,6 +2156,12 @@ type SigningSecret struct {
 // an update. `paused`: a client paused the timer. `done` and `dead`: the timer is finished.
 type Status string
 
+// StreamEventsRequest defines model for StreamEventsRequest.
+type StreamEventsRequest struct {
+	// Namespace By default `default`.
+	Namespace NamespaceName `json:"namespace,omitempty,omitzero"`
+}
+
 // Target A host or user topic, as one namespace uses it in this process.
 type Target struct {
 	// CircuitOpen The target does not answer; one call in 10 s tries it again.
@@ -2309,6 +2338,37 @@ type Timer struct {
 	// Example: 10m
 	Window Duration `json:"window,omitempty,omitzero"`
 }
+
+// TimerChange What happened to a timer or a schedule. It has no payload.
+type TimerChange struct {
+	// Type By clients: `created`; `replaced` by a create with the same id; `updated`, also run now; `deleted`; `paused`; `resumed`; `retried`, started
+	// again after it was finished or parked; `purged`, removed from history. By dispatchers: `done`; `rescheduled` by an answer; `failed`, to be
+	// retried; `dead`; `parked`. A schedule is `rescheduled` at each occurrence, and `done` when it has ended.
+	Type TimerChangeType `json:"type"`
+
+	// Namespace Example: billing
+	Namespace NamespaceName `json:"namespace"`
+
+	// TimerID The timer. Absent for a schedule.
+	TimerID string `json:"timerId,omitempty,omitzero"`
+
+	// ScheduleID The schedule. Absent for a timer.
+	ScheduleID string `json:"scheduleId,omitempty,omitzero"`
+
+	// Status The status of the timer after the change, or before its removal. Absent for a schedule.
+	Status Status `json:"status,omitempty,omitzero"`
+
+	// Generation The generation of the timer after the change. Absent for a schedule.
+	Generation string `json:"generation,omitempty,omitzero"`
+
+	// At When the change was written, by the clock of the process.
+	At Instant `json:"at"`
+}
+
+// TimerChangeType By clients: `created`; `replaced` by a create with the same id; `updated`, also run now; `deleted`; `paused`; `resumed`; `retried`, started
+// again after it was finished or parked; `purged`, removed from history. By dispatchers: `done`; `rescheduled` by an answer; `failed`, to be
+// retried; `dead`; `parked`. A schedule is `rescheduled` at each occurrence, and `done` when it has ended.
+type TimerChangeType string
 
 // TimerCount defines model for TimerCount.
 type TimerCount struct {
@@ -2684,6 +2744,9 @@ type GetClockJSONRequestBody = GetClockRequest
 // SetClockJSONRequestBody defines body for SetClock for application/json ContentType.
 type SetClockJSONRequestBody = SetClockRequest
 
+// StreamEventsJSONRequestBody defines body for StreamEvents for application/json ContentType.
+type StreamEventsJSONRequestBody = StreamEventsRequest
+
 // ListFlowsJSONRequestBody defines body for ListFlows for application/json ContentType.
 type ListFlowsJSONRequestBody = ListFlowsRequest
 
@@ -2842,6 +2905,9 @@ type ServerInterface interface {
 	// SetClock Move the test clock forward to a time
 	// (POST /api/v1/clock/set)
 	SetClock(w http.ResponseWriter, r *http.Request)
+	// StreamEvents Follow the changes of a namespace's timers and schedules
+	// (POST /api/v1/events/stream)
+	StreamEvents(w http.ResponseWriter, r *http.Request)
 	// ListFlows List the flows of a namespace that are in use
 	// (POST /api/v1/flows/list)
 	ListFlows(w http.ResponseWriter, r *http.Request)
@@ -3053,6 +3119,20 @@ func (siw *ServerInterfaceWrapper) SetClock(w http.ResponseWriter, r *http.Reque
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.SetClock(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// StreamEvents operation middleware
+func (siw *ServerInterfaceWrapper) StreamEvents(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.StreamEvents(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3900,6 +3980,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clock/advance", wrapper.AdvanceClock)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clock/get", wrapper.GetClock)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clock/set", wrapper.SetClock)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/events/stream", wrapper.StreamEvents)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/flows/list", wrapper.ListFlows)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/create", wrapper.CreateKey)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/keys/list", wrapper.ListKeys)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timerbus/timerbus/internal/changes"
 	"github.com/timerbus/timerbus/internal/encryption"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/tracing"
@@ -67,6 +68,8 @@ type Config struct {
 	Bus   bus.Bus
 	// Directory caches the settings of namespaces. The dispatcher refreshes it.
 	Directory *store.Directory
+	// Changes is the log of the changes that this process has made; nil: none is kept.
+	Changes *changes.Log
 	// Flows stores the state of flows. nil: flow keys have no effect.
 	Flows store.Flows
 	// Keys decrypt the secrets in these settings.

@@ -289,6 +289,9 @@ func (s *Service) writeOutcome(ctx context.Context, d *delivery, f *store.Finish
 			s.recordUnknown(d, f, unknown)
 			return gaveUp
 		default:
+			if result == applied || result == rowGone {
+				s.addOutcome(d, f)
+			}
 			return result
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/timerbus/timerbus/internal/changes"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/internal/schedule"
 	"github.com/timerbus/timerbus/internal/zone"
@@ -159,7 +160,7 @@ func (s *Service) pauseSchedule(d *delivery, ns *store.Namespace, decision *sche
 	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
 	defer cancel()
 	revision := s.config.Revisions.Next()
-	err := s.writeRow(ctx, d, store.Pause{
+	_, err := s.writeRow(ctx, d, store.Pause{
 		Ref: d.ref, Revision: revision, By: "timerbus", Note: decision.Pause, IfGeneration: d.row.Generation,
 	})
 	switch {
@@ -170,6 +171,7 @@ func (s *Service) pauseSchedule(d *delivery, ns *store.Namespace, decision *sche
 	case err != nil:
 		return err
 	}
+	s.addChange(changes.Paused, &d.row, timer.StatusPaused, d.row.Generation)
 	s.config.Logger.Warn("schedule paused", "namespace", d.row.Namespace, "schedule", scheduleName(&d.row), "reason", decision.Pause)
 	f := store.Finish{
 		Kind: store.FinishRescheduled, If: store.Guard{Revision: revision}, Next: s.config.Revisions.Next(), NextAt: d.row.ExecuteAt,
@@ -189,26 +191,29 @@ func (s *Service) cancelOccurrences(ns *store.Namespace, d *delivery, instants [
 	ctx, cancel := context.WithTimeout(s.life, s.config.CallTimeout)
 	defer cancel()
 	for _, at := range instants {
-		err := s.writeRow(ctx, d, store.Delete{Ref: occurrenceRef(ns, d, at)})
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		removed, err := s.writeRow(ctx, d, store.Delete{Ref: occurrenceRef(ns, d, at)})
+		switch {
+		case err == nil:
+			s.addChange(changes.Deleted, removed, removed.Status, removed.Generation)
+		case !errors.Is(err, store.ErrNotFound):
 			return err
 		}
 	}
 	return nil
 }
 
-// writeRow writes one operation, unless the clock is uncertain.
-func (s *Service) writeRow(ctx context.Context, d *delivery, op store.Op) error {
+// writeRow writes one operation, unless the clock is uncertain, and returns the timer of the answer.
+func (s *Service) writeRow(ctx context.Context, d *delivery, op store.Op) (*timer.Timer, error) {
 	now := s.timeForOutcome(d)
 	if d.clockLost.Load() {
-		return errUncertain
+		return nil, errUncertain
 	}
 	written, err := s.config.Store.Write(ctx, now, []store.Op{op})
 	s.recordResult("write", err)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return written[0].Err
+	return &written[0].Timer, written[0].Err
 }
 
 func occurrenceRef(ns *store.Namespace, d *delivery, at timer.Millis) store.Ref {
@@ -334,7 +339,10 @@ func (s *Service) changeSchedule(d *delivery, row *timer.Timer, ref store.Ref, r
 		return err
 	case errors.Is(answers[0], store.ErrNotFound):
 		return nil
-	case answers[0] == nil && f.Kind == store.FinishRescheduled:
+	case answers[0] == nil && f.Kind == store.FinishDone:
+		s.addChange(changes.Done, row, timer.StatusDone, row.Generation)
+	case answers[0] == nil:
+		s.addChange(changes.Rescheduled, row, timer.StatusScheduled, timer.Generation(f.Next))
 		s.offerHint(&event.Hint{
 			Shard: ref.Shard, UUID: ref.UUID, Revision: f.Next, Generation: timer.Generation(f.Next), Attempt: 1,
 			DueAt: max(now, f.NextAt), UpdatedAt: now,

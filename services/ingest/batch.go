@@ -304,6 +304,7 @@ func (t *session) write(items []*item, write func(now timer.Millis, ops []store.
 	if b.Err != nil {
 		return b.Err
 	}
+	t.addChanges(b)
 	var left error
 	for i, it := range accepted {
 		if err := b.ErrOf(i); err != nil {

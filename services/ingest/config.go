@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timerbus/timerbus/internal/access"
+	"github.com/timerbus/timerbus/internal/changes"
 	"github.com/timerbus/timerbus/internal/egress"
 	"github.com/timerbus/timerbus/internal/encryption"
 	"github.com/timerbus/timerbus/internal/event"
@@ -44,9 +46,13 @@ type Config struct {
 	// Flows has the state of flows, found by store.As; nil if the store does not support it.
 	Flows store.Flows
 	// Targets returns the hosts and user topics that a namespace uses, at most limit; nil if this process does not deliver.
-	Targets   func(namespace string, limit int) []api.Target
-	Directory *store.Directory
-	Bus       bus.Bus
+	Targets func(namespace string, limit int) []api.Target
+	// Changes is the log of the changes that this process has made, which streams of events send. Default: an own one, of 1 MiB.
+	Changes *changes.Log
+	// AllChanges: no other process can change timers of the store, so Changes has them all.
+	AllChanges bool
+	Directory  *store.Directory
+	Bus        bus.Bus
 	// Outbox is the outbox in a database of the user; nil: none.
 	Outbox outbox.Outbox
 	// Clock returns the present in milliseconds.
@@ -117,6 +123,11 @@ type Config struct {
 	// ListBytes bounds the memory of the pages of all lists in progress, with their text: 64 MiB. Requests above it
 	// wait for up to RequestTimeout, and are then refused.
 	ListBytes int
+	// Streams and StreamsOfCaller bound the streams of events that are open, and those of one caller: 256 and 64. Further ones are refused.
+	Streams, StreamsOfCaller int
+	// StreamPause is the least time between two writes of a stream: 200 ms. StreamHeartbeat is the longest: 15 s. A client that does not
+	// read a write within StreamWriteTimeout, 10 s, is disconnected. StreamCheck is how often the credential of a stream is checked: 1 min.
+	StreamPause, StreamHeartbeat, StreamWriteTimeout, StreamCheck time.Duration
 	// Writers is the number of concurrent group commits: 2.
 	Writers int
 	// BatchOps and BatchBytes bound one write of requests or of topic commands: 512 and 4 MiB.
@@ -136,6 +147,9 @@ type Config struct {
 	HintQueue, HintBatch int
 }
 
+// ChangesBytes bounds the log of the changes of a process.
+const ChangesBytes = 1 << 20
+
 // Zones is a time zone database.
 type Zones struct {
 	// Version is different for databases with different contents.
@@ -153,6 +167,9 @@ func (c *Config) withDefaults() error {
 	}
 	if c.Zones.Load == nil {
 		c.Zones = Zones{Version: zone.Version, Load: zone.Load}
+	}
+	if c.Changes == nil {
+		c.Changes = changes.New(ChangesBytes, rand.Uint64())
 	}
 	if c.Prefix == "" {
 		c.Prefix = "timerbus"
@@ -178,6 +195,10 @@ func (c *Config) withDefaults() error {
 		{&c.CountTimeout, 3 * time.Second},
 		{&c.OutboxPoll, time.Second},
 		{&c.ZonesRetry, time.Second},
+		{&c.StreamPause, 200 * time.Millisecond},
+		{&c.StreamHeartbeat, 15 * time.Second},
+		{&c.StreamWriteTimeout, 10 * time.Second},
+		{&c.StreamCheck, time.Minute},
 	} {
 		if *d.field == 0 {
 			*d.field = d.value
@@ -193,6 +214,8 @@ func (c *Config) withDefaults() error {
 		{&c.BodiesBytes, 64 << 20},
 		{&c.BatchBodiesBytes, 128 << 20},
 		{&c.ListBytes, 64 << 20},
+		{&c.Streams, 256},
+		{&c.StreamsOfCaller, 64},
 		{&c.Writers, 2},
 		{&c.BatchOps, 512},
 		{&c.BatchBytes, 4 << 20},

@@ -8,6 +8,7 @@
 //
 // Read config.go and service.go first, then the files of one command: command.go (body to operation), outcome.go (the
 // store's answer to the API's), refusal.go (every error a client can get) and render.go. Commands arrive in http.go,
-// timers.go, namespaces.go and health.go, in topic.go, batch.go and answers.go, and in outbox.go. internal/decode has the strict
+// timers.go, namespaces.go and health.go, in topic.go, batch.go and answers.go, and in outbox.go. stream.go sends
+// clients the changes that changes.go and dispatchers add to the log. internal/decode has the strict
 // decoder, internal/commit the group commit, and internal/hints the publisher of hints.
 package ingest

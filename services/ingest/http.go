@@ -86,7 +86,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.mux.ServeHTTP(recorder, r)
 	}
 	route = routeOf(r)
-	took.ObserveDuration()
+	if !strings.HasPrefix(recorder.Header().Get("Content-Type"), "text/event-stream") { // a stream ends when its client does
+		took.ObserveDuration()
+	}
 	h.metrics.requests.WithLabelValues(route, strconv.Itoa(recorder.status)).Inc()
 }
 
@@ -170,6 +172,8 @@ type answer struct {
 	// text is the encoded body, if not nil. sent is then called after it was sent.
 	text []byte
 	sent func()
+	// stream, if not nil, sends the whole answer, for any time.
+	stream func()
 	// correlation is the correlation id of the answered timer.
 	correlation string
 }
@@ -186,6 +190,16 @@ func (h *handler) serveFrom(
 	w http.ResponseWriter, r *http.Request, bodies *bodies, timeout time.Duration,
 	route func(ctx context.Context, body []byte, from origin) (answer, error),
 ) {
+	if stream := h.answer(w, r, bodies, timeout, route); stream != nil {
+		stream() // the span of the request has ended, and the memory of its body is free
+	}
+}
+
+// answer serves a request, except for a stream, which it returns.
+func (h *handler) answer(
+	w http.ResponseWriter, r *http.Request, bodies *bodies, timeout time.Duration,
+	route func(ctx context.Context, body []byte, from origin) (answer, error),
+) (stream func()) {
 	from := h.receivedNow()
 	from.caller = callerOf(r)
 	from.correlationID, from.trace = r.Header.Get(correlationHeader), traceOf(r.Header)
@@ -195,7 +209,7 @@ func (h *handler) serveFrom(
 	if from.correlationID != "" {
 		if timer.CheckCorrelationID(from.correlationID) != nil {
 			h.fail(w, timer.Invalid("X-Correlation-Id", from.correlationID, "1 to 255 bytes of UTF-8 without control characters"))
-			return
+			return nil
 		}
 		w.Header().Set(correlationHeader, from.correlationID)
 	}
@@ -203,24 +217,27 @@ func (h *handler) serveFrom(
 	defer release()
 	if err != nil {
 		h.fail(w, err)
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(traced, timeout)
 	defer cancel()
 	a, err := route(ctx, body, from)
 	if err != nil {
 		h.fail(w, err)
-		return
+		return nil
 	}
 	if from.correlationID == "" && a.correlation != "" {
 		w.Header().Set(correlationHeader, a.correlation)
 	}
-	if a.text != nil {
+	switch {
+	case a.stream != nil:
+	case a.text != nil:
 		defer a.sent()
 		h.send(w, a.status, a.text)
-		return
+	default:
+		h.write(w, a.status, a.body)
 	}
-	h.write(w, a.status, a.body)
+	return a.stream
 }
 
 // endRequest ends the span of a request. An error of the client is not an error of the span.

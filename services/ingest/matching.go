@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/timerbus/timerbus/internal/access"
+	"github.com/timerbus/timerbus/internal/changes"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -90,6 +91,7 @@ func (h *handler) forgetAll(ctx context.Context, ns *store.Namespace, found []ti
 			switch {
 			case err == nil:
 				out[from+i] = written{applied: true}
+				h.cfg.Changes.Add(changeOf(changes.Purged, &some[i], now))
 			case !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConflict):
 				failed.add(err, 1)
 			}

@@ -14,9 +14,11 @@ type metrics struct {
 	lost          prometheus.Counter
 	overQuota     *prometheus.CounterVec
 	outboxRows    *prometheus.CounterVec
+	streamsEnded  *prometheus.CounterVec
+	streamResets  prometheus.Counter
 }
 
-func newMetrics(registerer prometheus.Registerer, waiting func() int, backlog func() float64) *metrics {
+func newMetrics(registerer prometheus.Registerer, waiting func() int, backlog, streams func() float64) *metrics {
 	const namespace, subsystem = "timerbus", "ingest"
 	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -40,6 +42,11 @@ func newMetrics(registerer prometheus.Registerer, waiting func() int, backlog fu
 		commands:      counters("commands_total", "Topic commands answered, by result.", "result"),
 		overQuota:     counters("over_quota_total", "Creates refused because of a quota of their namespace, by quota.", "quota"),
 		outboxRows:    counters("outbox_rows_total", "Rows of the outbox answered, by result.", "result"),
+		streamsEnded:  counters("event_streams_ended_total", "Streams of events that have ended, by reason.", "reason"),
+		streamResets: prometheus.NewCounter(prometheus.CounterOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "event_resets_total",
+			Help: "Reset events: the client has missed changes and must read everything again.",
+		}),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "commands_lost_total",
 			Help: "Topic commands that the bus removed before they were applied.",
@@ -52,8 +59,11 @@ func newMetrics(registerer prometheus.Registerer, waiting func() int, backlog fu
 	depth := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: "queue_operations", Help: "Operations queued for the store.",
 	}, func() float64 { return float64(waiting()) })
+	open := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: namespace, Subsystem: subsystem, Name: "event_streams", Help: "Open streams of events.",
+	}, streams)
 	registerer.MustRegister(m.requests, m.seconds, m.commitSizes, m.commitSeconds, m.hints, m.commands, m.lost, m.overQuota, m.outboxRows,
-		left, depth)
+		m.streamsEnded, m.streamResets, left, depth, open)
 	return m
 }
 

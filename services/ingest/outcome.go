@@ -76,7 +76,7 @@ func (s *Service) notStarted(now timer.Millis, t *timer.Timer) bool {
 }
 
 // afterCommit is called after every write of requests. It records failures (each client gets its error), and sends
-// hints to the schedulers.
+// hints to the schedulers. It adds the changes to the log.
 func (s *Service) afterCommit(b commit.Batch) {
 	failed := 0
 	var why error
@@ -88,6 +88,7 @@ func (s *Service) afterCommit(b commit.Batch) {
 	}
 	s.recordResult("commit requests", why, "requests", failed)
 	s.hint(b)
+	s.addChanges(b)
 }
 
 // hint sends hints for timers that are due within the hint window, counted from the time after the commit. After an

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/timerbus/timerbus/internal/access"
+	"github.com/timerbus/timerbus/internal/changes"
 	"github.com/timerbus/timerbus/internal/event"
 	"github.com/timerbus/timerbus/pkg/api"
 	"github.com/timerbus/timerbus/pkg/store"
@@ -108,6 +109,7 @@ func (s *Service) redrive(ctx context.Context, items []store.Rearm) ([]store.Wri
 			continue
 		default:
 			h = hintOf(item.Ref, &all[i].Timer)
+			s.cfg.Changes.Add(changeOf(changes.Retried, &all[i].Timer, now))
 		}
 		if h.DueAt <= horizon {
 			hints = append(hints, h)

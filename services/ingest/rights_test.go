@@ -63,6 +63,7 @@ var routes = map[string]struct {
 	"flows/list":                 {access.Read, `{"namespace":"%s"}`},
 	"caller/get":                 {access.Read, `{}`},
 	"targets/list":               {access.Read, `{"namespace":"%s"}`},
+	"events/stream":              {access.Read, `{"namespace":"%s"}`},
 	"clock/get":                  {access.Read, `{}`},
 	"clock/advance":              {access.Admin, `{"by":"1h"}`},
 	"clock/set":                  {access.Admin, `{"time":"2030-01-31T09:00:00Z"}`},
@@ -79,6 +80,7 @@ func TestRights(t *testing.T) {
 		keys = keysOf(c)
 		c.Access = access.New(access.Options{Token: access.NewToken("service"), Keys: keys})
 	})
+	w.svc.EndStreams() // an accepted stream ends after its first event
 	namespaces := []string{"team-a", "team-b", "other"}
 	for _, name := range namespaces {
 		w.makeNamespace(name, 1)

@@ -34,6 +34,7 @@ type Service struct {
 	backlog       backlog
 	quotas        *quota.Limiter
 	outboxState   outboxState
+	streams       *streams
 }
 
 // The states of a Service.
@@ -50,7 +51,7 @@ func New(cfg Config) (*Service, error) {
 	}
 	s := &Service{
 		cfg:    cfg,
-		outage: outage.New(cfg.Logger, "ingest", "operation"),
+		outage: outage.New(cfg.Logger, "ingest", "operation"), streams: newStreams(),
 	}
 	s.readiness = process.NewReadiness(cfg.Clock, cfg.ReadyTimeout, cfg.Logger, s.readinessChecks()...)
 	s.backlog.set(math.NaN())
@@ -59,7 +60,7 @@ func New(cfg Config) (*Service, error) {
 		Count: cfg.Store.CountLive, Timeout: cfg.StoreTimeout,
 		Counted: func(err error) { s.recordResult("count timers for quotas", err) },
 	})
-	s.metrics = newMetrics(cfg.Registerer, func() int { return s.committer.Waiting() }, s.backlog.value)
+	s.metrics = newMetrics(cfg.Registerer, func() int { return s.committer.Waiting() }, s.backlog.value, s.streams.count)
 	s.registerOutboxMetrics()
 	s.hints = hints.New(hints.Config{
 		Bus: cfg.Bus, Outage: s.outage,
@@ -101,6 +102,7 @@ func (s *Service) Run(ctx context.Context) error {
 	err := intake.Wait()
 
 	s.state.Store(stopped)
+	s.EndStreams()
 	s.committer.Stop()
 	commits.Wait()
 	s.hints.Stop()

@@ -275,6 +275,7 @@ func (d *openAPI) load(tb testing.TB) routers.Router {
 			return
 		}
 		d.router, d.err = legacy.NewRouter(d.doc)
+		openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.FileBodyDecoder)
 	})
 	if d.err != nil {
 		tb.Fatalf("schemas/openapi.yaml: %v", d.err)

@@ -82,6 +82,11 @@ settings:
   ui-path: /timers/ui/
   ui-read-only: true
   ui-hide-payloads: true
+  oidc-issuer: https://login.example.com/realms/ops
+  oidc-audience: timerbus
+  oidc-grants: ops=read,write,admin@* billing=read,write@billing-*
+  ui-oidc-client-id: timerbus-ui
+  ui-oidc-scopes: openid profile
   debug-listen: 127.0.0.1:6060
   log-level: debug
   log-format: json
@@ -470,10 +475,15 @@ TIMERBUS_CALLBACK_PROXY=socks5://proxy:1080
 TIMERBUS_DEBUG_LISTEN=127.0.0.1:6060
 TIMERBUS_LOG_FORMAT=json
 TIMERBUS_LOG_LEVEL=debug
+TIMERBUS_OIDC_AUDIENCE=timerbus
+TIMERBUS_OIDC_GRANTS=ops=read,write,admin@* billing=read,write@billing-*
+TIMERBUS_OIDC_ISSUER=https://login.example.com/realms/ops
 TIMERBUS_PARTITIONS=1024
 TIMERBUS_START_WAIT=2m30s
 TIMERBUS_UI=true
 TIMERBUS_UI_HIDE_PAYLOADS=true
+TIMERBUS_UI_OIDC_CLIENT_ID=timerbus-ui
+TIMERBUS_UI_OIDC_SCOPES=openid profile
 TIMERBUS_UI_PATH=/timers/ui/
 TIMERBUS_UI_READ_ONLY=true
 SSL_CERT_FILE=/tls/ca.crt

@@ -76,6 +76,7 @@ var inline = map[string]string{
 	"CreateTimerRequest.onConflict": "OnConflict", "CreateScheduleRequest.onConflict": "OnConflict",
 	"UpdateTimerRequest.deliver": "Deliver",
 	"HistoryEntry.outcome":       "Outcome", "ScheduleDecision.decision": "Decision", "ScheduleOccurrence.remark": "Remark",
+	"TimerChange.type": "ChangeType",
 }
 
 type node = map[string]any

@@ -1,6 +1,7 @@
 // What the tests of the web UI share: a real service, a receiver of callbacks, and Chromium.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { createHash, createSign, generateKeyPairSync, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import http from "node:http";
 import { tmpdir } from "node:os";
@@ -83,6 +84,61 @@ export async function startReceiver() {
   return { url: `http://127.0.0.1:${server.address().port}`, stop: () => { server.closeAllConnections(); server.close(); } };
 }
 
+// startProvider runs an identity provider with one user. change may change what it answers: the redirect to the client, and the claims of
+// its tokens.
+export async function startProvider() {
+  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const encode = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const codes = new Map();
+  const provider = { change: {}, requests: [] };
+  const answers = {
+    "/.well-known/openid-configuration": () => ({
+      issuer: provider.url, authorization_endpoint: `${provider.url}/authorize`, token_endpoint: `${provider.url}/token`, jwks_uri: `${provider.url}/keys`,
+      response_types_supported: ["code"], subject_types_supported: ["public"], id_token_signing_alg_values_supported: ["ES256"],
+      ...provider.change.discovery,
+    }),
+    "/keys": () => ({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "k", alg: "ES256", use: "sig" }] }),
+    "/token": (body) => {
+      const asked = codes.get(body.get("code"));
+      codes.delete(body.get("code"));
+      const proof = createHash("sha256").update(body.get("code_verifier") ?? "").digest("base64url");
+      if (!asked || asked.get("code_challenge_method") !== "S256" || asked.get("code_challenge") !== proof || body.get("client_secret") !== null
+        || body.get("redirect_uri") !== asked.get("redirect_uri") || body.get("client_id") !== "timerbus-ui") return { error: "invalid_grant" };
+      const now = Math.floor(Date.now() / 1000);
+      const sign = (claims) => {
+        const input = `${encode({ alg: "ES256", kid: "k", typ: "JWT" })}.${encode({ iss: provider.url, sub: "ann", iat: now, exp: now + 3600, ...claims })}`;
+        return `${input}.${createSign("SHA256").update(input).sign({ key: privateKey, dsaEncoding: "ieee-p1363" }, "base64url")}`;
+      };
+      return {
+        token_type: "Bearer", expires_in: 3600, access_token: sign({ aud: "timerbus", groups: ["ops"], ...provider.change.access }),
+        id_token: sign({ aud: "timerbus-ui", nonce: asked.get("nonce"), ...provider.change.id }),
+      };
+    },
+  };
+  const server = http.createServer(async (request, response) => {
+    const url = new URL(request.url, provider.url);
+    provider.requests.push(url);
+    if (url.pathname === "/authorize") {
+      const code = randomUUID(), to = new URL(url.searchParams.get("redirect_uri"));
+      codes.set(code, url.searchParams);
+      for (const [name, value] of Object.entries({ code, state: url.searchParams.get("state"), ...provider.change.redirect })) {
+        if (value !== undefined) to.searchParams.set(name, value);
+      }
+      response.writeHead(302, { Location: to.href }).end();
+      return;
+    }
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    const answer = answers[url.pathname]?.(new URLSearchParams(body));
+    response.writeHead(!answer ? 404 : answer.error ? 400 : 200, { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" });
+    response.end(JSON.stringify(answer ?? {}));
+  });
+  await new Promise((resolve) => { server.listen(0, "127.0.0.1", resolve); });
+  provider.url = `http://127.0.0.1:${server.address().port}`;
+  provider.stop = () => { server.closeAllConnections(); server.close(); };
+  return provider;
+}
+
 export function launch() {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -91,8 +147,9 @@ export function launch() {
   });
 }
 
-// open opens a page and fails on console errors, on exceptions, and on requests to other hosts. expected allows console errors.
-export async function open(browser, url, { expected = [], ...options } = {}) {
+// open opens a page and fails on console errors, on exceptions, and on requests to other hosts. expected allows console errors, allowed other
+// origins.
+export async function open(browser, url, { expected = [], allowed = [], ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, timezoneId: "Europe/Berlin", locale: "en-GB", ...options });
   const page = await context.newPage();
   const problems = [], foreign = [];
@@ -101,7 +158,7 @@ export async function open(browser, url, { expected = [], ...options } = {}) {
   });
   page.on("pageerror", (error) => { problems.push(String(error)); });
   page.on("dialog", (dialog) => { problems.push(`a dialog: ${dialog.message()}`); void dialog.dismiss(); });
-  page.on("request", (request) => { if (new URL(request.url()).origin !== new URL(url).origin) foreign.push(request.url()); });
+  page.on("request", (request) => { if (![new URL(url).origin, ...allowed].includes(new URL(request.url()).origin)) foreign.push(request.url()); });
   page.setDefaultTimeout(30_000);
   await page.goto(url);
   return {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import http from "node:http";
 import { after, before, describe, test } from "node:test";
-import { clientOf, launch, open, startReceiver, startService, stopAll, until, violations } from "./lib.mjs";
+import { clientOf, launch, open, startProvider, startReceiver, startService, stopAll, until, violations } from "./lib.mjs";
 import { seed } from "./seed.mjs";
 
 let browser, receiver;
@@ -776,6 +776,79 @@ describe("without a credential", () => {
     await page.locator(".badge.scheduled").first().waitFor();
   });
 
+  test("changes by other clients and by the service appear by events, without polls", async () => {
+    await api("namespaces/create", { name: "events", preset: "small" });
+    const own = await open(browser, "about:blank");
+    // Polls are further apart than this while the stream is open, so only events cause reads.
+    await own.page.addInitScript(() => {
+      const real = setTimeout;
+      window.setTimeout = (f, ms, ...args) => ms > 4000 ? 0 : real(f, ms, ...args);
+    });
+    await own.page.goto(`${service.url}/ui/#/timers?ns=events`);
+    await own.page.getByTitle("Live updates by events").waitFor();
+    const id = (name) => own.page.getByRole("link", { name, exact: true });
+    const create = (body) => api("timers/create", { namespace: "events", ...body });
+    await create({ id: "made-elsewhere", executeIn: "1h" });
+    await id("made-elsewhere").waitFor();
+    await create({ id: "soon", executeIn: "5s" });
+    await id("soon").waitFor();
+    await id("soon").waitFor({ state: "detached" }); // it was fired
+    assert.equal((await api("timers/get", { namespace: "events", id: "soon" })).status, "done");
+    await show(own.page, "timers/made-elsewhere", "ns=events", "made-elsewhere");
+    await api("timers/pause", { namespace: "events", id: "made-elsewhere" });
+    await own.page.locator(".badge.paused").first().waitFor();
+    await api("timers/delete", { namespace: "events", id: "made-elsewhere" });
+    await own.page.getByText("This timer does not exist").waitFor();
+    await create({ id: "made-elsewhere", executeIn: "1h" });
+    await own.page.getByText("No attempt has ended yet.").waitFor();
+    await show(own.page, "overview", "ns=events");
+    await create({ id: "lost", executeIn: "0s", callbackUrl: `${receiver.url}/500`, retryPolicy: { maxAttempts: 1 } });
+    await id("lost").waitFor();
+    await show(own.page, "schedules", "ns=events");
+    await api("schedules/create", { namespace: "events", id: "hourly", specs: [{ every: "1h" }], timer: { deliver: "event" } });
+    await id("hourly").waitFor();
+    await own.close();
+  });
+
+  test("a stream continues at its position when the page is seen again", async () => {
+    const own = await open(browser, `${service.url}/ui/#/timers?ns=billing`);
+    const hide = (hidden) => own.page.evaluate((value) => {
+      Object.defineProperty(document, "hidden", { configurable: true, get: () => value });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, hidden);
+    await own.page.getByTitle("Live updates by events").waitFor();
+    await hide(true);
+    await own.page.getByTitle("Live updates by polling").waitFor();
+    const again = own.page.waitForRequest("**/events/stream");
+    await hide(false);
+    assert.match((await again).headers()["last-event-id"], /^[0-9a-f]{16}-\d+$/);
+    await own.page.getByTitle("Live updates by events").waitFor();
+    own.check();
+    await own.close();
+  });
+
+  test("pages poll while the service refuses or breaks the stream", async () => {
+    const own = await open(browser, "about:blank");
+    let streams = 0;
+    await own.page.route("**/events/stream", (route) => {
+      if (++streams > 1) return route.abort();
+      return route.fulfill({
+        status: 503, headers: { "Retry-After": "1" }, contentType: "application/json",
+        body: JSON.stringify({ error: "UNAVAILABLE", message: "too many streams", details: {}, timestamp: new Date().toISOString() }),
+      });
+    });
+    await own.page.goto(`${service.url}/ui/#/timers?ns=billing`);
+    await own.page.getByTitle("Live updates by polling").waitFor();
+    await api("timers/create", { namespace: "billing", id: "polled", executeIn: "1h" });
+    await own.page.getByRole("link", { name: "polled", exact: true }).waitFor();
+    await until("the stream is tried again", async () => streams > 1);
+    await api("timers/delete", { namespace: "billing", id: "polled" });
+    await own.page.getByRole("link", { name: "polled", exact: true }).waitFor({ state: "detached" });
+    await own.page.unroute("**/events/stream");
+    await own.page.getByTitle("Live updates by events").waitFor({ timeout: 60_000 });
+    await own.close();
+  });
+
   test("a failing read is shown with its reason, and repeated", async () => {
     await show(page, "timers");
     const own = await open(browser, `${service.url}/ui/#/timers?ns=default`, { expected: [/status of 503/] });
@@ -1035,6 +1108,120 @@ describe("with a token", () => {
   });
 });
 
+describe("with an identity provider", () => {
+  let service, provider;
+  before(async () => {
+    provider = await startProvider();
+    service = await startService([
+      "--oidc-issuer", provider.url, "--oidc-audience", "timerbus", "--oidc-grants", "ops=read,write,admin@* guests=read@default",
+      "--ui-oidc-client-id", "timerbus-ui", "--ui-oidc-scopes", "openid profile",
+    ], { TIMERBUS_TOKEN: "secret-token" });
+    await clientOf(service.url, "secret-token")("timers/create", { id: "one", executeIn: "1h" });
+  });
+  after(async () => {
+    provider.stop();
+    await service.stop();
+  });
+
+  // view opens the UI, with answers of the provider that differ from the usual ones.
+  async function view(change = {}, expected = [/status of 40[013]/]) {
+    Object.assign(provider, { change, requests: [] });
+    return open(browser, `${service.url}/ui/#/timers?ns=default`, { expected, allowed: [provider.url] });
+  }
+  const signIn = (own) => own.page.getByRole("button", { name: "Sign in with 127.0.0.1" }).click();
+  const token = (own) => own.page.evaluate(() => sessionStorage.getItem("timerbus-token"));
+
+  test("the policy allows requests to the issuer, and to no other host", async () => {
+    const policy = (await fetch(`${service.url}/ui/`)).headers.get("content-security-policy");
+    assert.match(policy, new RegExp(`connect-src 'self' ${provider.url};`));
+    const own = await view();
+    await own.page.getByRole("button", { name: "Sign in with 127.0.0.1" }).waitFor();
+    assert.deepEqual(await violations(own.page), []);
+    assert.equal(await own.page.evaluate((url) => fetch(url).then(() => "sent", () => "refused"), receiver.url), "refused");
+    await own.close();
+  });
+
+  test("a user signs in, and signs in again when the token is not accepted any more", async () => {
+    const own = await view();
+    await signIn(own);
+    await own.page.getByRole("link", { name: "one", exact: true }).waitFor();
+    assert.equal(own.page.url(), `${service.url}/ui/#/timers?ns=default`, "the page of before, without the code");
+    await own.page.getByText("user ann").waitFor();
+    await own.page.getByRole("link", { name: "Create timer" }).waitFor();
+    await own.page.getByTitle("Live updates by events").waitFor();
+    const asked = provider.requests.find((url) => url.pathname === "/authorize").searchParams;
+    for (const [name, value] of Object.entries({
+      response_type: "code", client_id: "timerbus-ui", scope: "openid profile", code_challenge_method: "S256", redirect_uri: `${service.url}/ui/`,
+    })) assert.equal(asked.get(name), value, name);
+    for (const name of ["state", "nonce", "code_challenge"]) assert.match(asked.get(name), /^[\w-]{43}$/, name);
+    assert.equal(await own.page.evaluate(() => sessionStorage.getItem("timerbus-sign-in")), null);
+    await own.page.reload();
+    await own.page.getByText("user ann").waitFor(); // the tab keeps the token
+    await own.page.evaluate(() => { sessionStorage.setItem("timerbus-token", sessionStorage.getItem("timerbus-token") + "x"); });
+    await own.page.reload();
+    await own.page.getByRole("alert").getByText("not accepted").waitFor();
+    await signIn(own);
+    await own.page.getByText("user ann").waitFor();
+    await button(own.page, "Sign out").click();
+    await own.page.getByLabel("Token").fill("secret-token"); // the other way still works
+    await button(own.page, "Sign in").click();
+    await own.page.getByRole("link", { name: "one", exact: true }).waitFor();
+    own.check();
+    await own.close();
+  });
+
+  test("the ID token is used if it has the audience, with the rights of its claims", async () => {
+    const own = await view({ access: { aud: "https://graph.example" }, id: { aud: ["timerbus", "timerbus-ui"], azp: "timerbus-ui", groups: ["guests"] } });
+    await signIn(own);
+    await own.page.getByRole("link", { name: "one", exact: true }).waitFor();
+    assert.equal(await own.page.getByRole("link", { name: "Create timer" }).count(), 0);
+    await own.close();
+  });
+
+  for (const [what, change, want] of [
+    ["another state", { redirect: { state: "x".repeat(43) } }, "state"],
+    ["no state", { redirect: { state: "" } }, "state"],
+    ["a refusal", { redirect: { code: undefined, error: "access_denied", error_description: "ann <b>may not</b>" } }, "access_denied: ann <b>may not</b>"],
+    ["an unknown code", { redirect: { code: "stolen" } }, "invalid_grant"],
+    ["another nonce", { id: { nonce: "other" } }, "nonce"],
+    ["an ID token for another client", { id: { aud: "other" } }, "aud"],
+    ["an ID token of another issuer", { id: { iss: "https://evil.example" } }, "iss"],
+    ["tokens without the audience", { access: { aud: "other" } }, "audience timerbus"],
+    ["another issuer", { discovery: { issuer: "https://evil.example" } }, "issuer"],
+    ["a token endpoint elsewhere", { discovery: { token_endpoint: "https://evil.example/token" } }, "another origin"],
+  ]) {
+    test(`${what}: the sign-in is refused, and the reason is shown`, async () => {
+      const own = await view(change);
+      await signIn(own);
+      await own.page.getByRole("alert").getByText(want).first().waitFor();
+      assert.equal(await token(own), null);
+      assert.equal(new URL(own.page.url()).search, "");
+      await own.page.reload();
+      await own.page.getByRole("button", { name: "Sign in with 127.0.0.1" }).waitFor();
+      own.check();
+      await own.close();
+    });
+  }
+
+  test("an answer that the tab has not asked for is refused", async () => {
+    const own = await view();
+    await own.page.goto(`${service.url}/ui/?code=stolen&state=${"x".repeat(43)}`);
+    await own.page.getByRole("alert").getByText("belongs to no sign-in of this tab").waitFor();
+    assert.equal(await token(own), null);
+    assert.equal(provider.requests.some((url) => url.pathname === "/token"), false);
+    own.check();
+    await own.close();
+  });
+
+  test("a provider that does not answer is shown", async () => {
+    const own = await view({}, [/Failed to load resource/]);
+    await own.page.route(`${provider.url}/**`, (route) => route.abort());
+    await signIn(own);
+    await own.page.getByRole("alert").getByText("cannot be reached from this browser").waitFor();
+    await own.close();
+  });
+});
+
 test("read-only, with hidden payloads", async () => {
   const service = await startService(["--ui-read-only", "--ui-hide-payloads"]);
   const api = clientOf(service.url);
@@ -1085,6 +1272,7 @@ describe("below a path", () => {
       await new Promise((resolve) => { proxy.listen(0, "127.0.0.1", resolve); });
       const view = await open(browser, `http://127.0.0.1:${proxy.address().port}${prefix}/ui`); // redirected to ui/
       await view.page.getByText("healthy").waitFor();
+      await view.page.getByTitle("Live updates by events").waitFor();
       await show(view.page, "timers");
       await view.page.getByRole("link", { name: "one", exact: true }).click();
       await act(view.page, "Pause…", "Pause");
@@ -1097,6 +1285,22 @@ describe("below a path", () => {
       await service.stop();
     });
   }
+});
+
+test("sign in below a path", async () => {
+  const provider = await startProvider();
+  const service = await startService([
+    "--ui-path", "/ops/timers/", "--oidc-issuer", provider.url, "--oidc-audience", "timerbus", "--oidc-grants", "ops=read@*",
+    "--ui-oidc-client-id", "timerbus-ui",
+  ]);
+  const view = await open(browser, `${service.url}/ops/timers/#/schedules?ns=default`, { expected: [/status of 401/], allowed: [provider.url] });
+  await view.page.getByRole("button", { name: "Sign in with 127.0.0.1" }).click();
+  await view.page.getByRole("heading", { level: 1, name: "Schedules" }).waitFor();
+  assert.equal(view.page.url(), `${service.url}/ops/timers/#/schedules?ns=default`);
+  view.check();
+  await view.close();
+  await service.stop();
+  provider.stop();
 });
 
 test("10,000 timers, and a retry of 5,000 that is cancelled and continued", { timeout: 240_000 }, async () => {

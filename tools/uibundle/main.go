@@ -105,8 +105,12 @@ func install(ctx context.Context, sources string) (string, error) {
 // licenses writes the licenses of the bundled packages, which must accompany copies.
 func licenses(modules, output string) error {
 	var text strings.Builder
-	for _, name := range []string{"@preact/signals", "@preact/signals-core", "preact"} {
-		license, err := os.ReadFile(filepath.Join(modules, name, "LICENSE"))
+	for _, name := range []string{"@preact/signals", "@preact/signals-core", "oauth4webapi", "preact"} {
+		file := "LICENSE"
+		if name == "oauth4webapi" {
+			file = "LICENSE.md"
+		}
+		license, err := os.ReadFile(filepath.Join(modules, name, file))
 		if err != nil {
 			return err
 		}

@@ -17,6 +17,22 @@ export type CallbackAuthType =
   | "bearer"
   | (string & {});
 
+export type ChangeType =
+  | "created"
+  | "replaced"
+  | "updated"
+  | "deleted"
+  | "paused"
+  | "resumed"
+  | "retried"
+  | "purged"
+  | "done"
+  | "rescheduled"
+  | "failed"
+  | "dead"
+  | "parked"
+  | (string & {});
+
 export type Decision =
   | "created"
   | "skipped"
@@ -898,6 +914,11 @@ export interface TargetList {
   /** This process has a dispatcher. */
   delivers: boolean;
   targets: readonly Target[];
+}
+
+export interface StreamEventsRequest {
+  /** By default `default`. */
+  namespace?: string | undefined | null;
 }
 
 /** One of `id` and `timerId` is required; if both are given they must be equal. */

@@ -9,6 +9,11 @@ export const settings = {
   version: meta?.content ?? "",
   readOnly: meta?.dataset.readOnly === "true",
   hidePayloads: meta?.dataset.hidePayloads === "true",
+  // signIn is the sign-in with an identity provider; its clientID is "" if there is none.
+  signIn: {
+    issuer: meta?.dataset.issuer ?? "", audience: meta?.dataset.audience ?? "", clientID: meta?.dataset.clientId ?? "",
+    scopes: meta?.dataset.scopes ?? "",
+  },
 };
 
 export interface Grant { verbs: string[]; namespaces: string[] }
@@ -92,16 +97,22 @@ export function payloadOf(text: string): { value?: unknown; error?: string } {
 
 export interface Answer<T> { data: T; late: boolean }
 
-// callFull sends a request. late means that an earlier delivery of the timer may have been sent.
-export async function callFull<T>(path: string, body: object, abort?: AbortSignal): Promise<Answer<T>> {
+// post sends a request whose answer is a success, or throws an ApiError.
+export async function post(path: string, body: object, abort?: AbortSignal, headers: Record<string, string> = {}): Promise<Response> {
   const response = await send("api/v1/" + path, {
-    method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" }, signal: abort ?? null,
+    method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json", ...headers }, signal: abort ?? null,
   });
   if (!response.ok) {
     const e = await failure(response);
-    if (e.status === 401) signIn.value = e.message;
+    if (e.status === 401 && !abort?.aborted) signIn.value = e.message; // an aborted answer has no reason
     throw e;
   }
+  return response;
+}
+
+// callFull sends a request. late means that an earlier delivery of the timer may have been sent.
+export async function callFull<T>(path: string, body: object, abort?: AbortSignal): Promise<Answer<T>> {
+  const response = await post(path, body, abort);
   const text = await response.text();
   return { data: (text ? parseJSON(text) : undefined) as T, late: response.status === 202 };
 }

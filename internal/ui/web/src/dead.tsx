@@ -6,6 +6,7 @@ import { Lazy, TimerTable } from "./timers";
 import { Button, Card, Empty, ErrorBox, Page, Badge } from "./parts";
 import { usePoll } from "./poll";
 import { change, go, namespace, route, link } from "./state";
+import { changesDead } from "./stream";
 
 // The timers that are read at first, and by each "Read more".
 const portion = 5000;
@@ -81,7 +82,7 @@ export function Dead() {
   const [bulk, setBulk] = useState<BulkAction | null>(null);
   const [turn, setTurn] = useState(0);
   const first = usePoll<Read>(own ? "" : key, 10_000, (abort) =>
-    readOn(undefined, filter, abort, (read) => { if (!first.data) setPartial({ key, read }); }), true);
+    readOn(undefined, filter, abort, (read) => { if (!first.data) setPartial({ key, read }); }), true, changesDead);
   const state = own?.read ?? first.data ?? (partial?.key === key ? partial.read : undefined);
   const reading = own?.busy ?? first.loading;
   const error = own ? own.error : first.error;

@@ -1,9 +1,11 @@
+import { signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
-import { asError, caller, identify, setToken, settings, signIn, token, type ApiError } from "./api";
+import { ApiError, asError, caller, identify, setToken, settings, signIn, token } from "./api";
 import { Dead } from "./dead";
 import { CreateSchedule, CreateTimer } from "./create";
 import { NamespacePage, Namespaces } from "./namespaces";
+import { beginSignIn, endSignIn, issuerName, returned } from "./oidc";
 import { Overview } from "./overview";
 import { Button, Dialog, Empty, ErrorBox, Page } from "./parts";
 import { SchedulePage, Schedules } from "./schedules";
@@ -11,6 +13,7 @@ import { Shards } from "./shards";
 import {
   change, dismiss, go, link, live, loadNamespaces, namespace, namespaces, notices, route, scheduleZone, shortcuts, theme, zone, type Zone,
 } from "./state";
+import { following } from "./stream";
 import { Targets } from "./targets";
 import { TimerPage } from "./timer";
 import { Timers } from "./timers";
@@ -47,6 +50,16 @@ function SignIn({ reason }: { reason: string }) {
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
   useEffect(() => { document.title = "Sign in · Timerbus"; }, []);
+  const redirect = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await beginSignIn(); // the browser leaves the page
+    } catch (cause) {
+      setError(new ApiError(0, "SIGN_IN_FAILED", (cause as Error).message));
+      setBusy(false);
+    }
+  };
   const submit = async () => {
     const before = token.value;
     setBusy(true);
@@ -64,7 +77,13 @@ function SignIn({ reason }: { reason: string }) {
     <main class="sign-in">
       <form class="card" onSubmit={(e) => { e.preventDefault(); void submit(); }}>
         <h1><Mark /> Timerbus</h1>
-        <p>Sign in with the token of the service, the token of an API key, or a token of the identity provider.</p>
+        {issuerName && (
+          <>
+            <button type="button" class="button primary block" disabled={busy} onClick={() => { void redirect(); }}>Sign in with {issuerName}</button>
+            {failed.value && !error && <div class="error" role="alert"><p>{failed.value}</p></div>}
+          </>
+        )}
+        <p>{issuerName ? "Or use" : "Sign in with"} the token of the service, the token of an API key, or a token of the identity provider.</p>
         {error ? <ErrorBox error={error} /> : token.value && <div class="error" role="alert"><p>{reason}</p></div>}
         <div class="field">
           <label for="token">Token</label>
@@ -73,7 +92,7 @@ function SignIn({ reason }: { reason: string }) {
           <p class="hint" id="token-hint">It stays in this tab until the tab is closed. Create a key for reading with
             <code> timerbus key create ui --grant read@*</code>.</p>
         </div>
-        <button type="submit" class="button primary block" disabled={busy}>{busy ? "Checking…" : "Sign in"}</button>
+        <button type="submit" class={`button block${issuerName ? "" : " primary"}`} disabled={busy}>{busy ? "Checking…" : "Sign in"}</button>
       </form>
     </main>
   );
@@ -176,7 +195,7 @@ function Shell() {
           <option value="utc" selected={zone.value === "utc"}>UTC</option>
           <option value="schedule" selected={zone.value === "schedule"}>Schedule{scheduleZone.value ? ` (${scheduleZone.value})` : "’s zone"}</option>
         </select>
-        <Button kind="ghost live" aria-pressed={live.value === "on"} title="Live updates"
+        <Button kind="ghost live" aria-pressed={live.value === "on"} title={following.value === "no" ? "Live updates by polling" : "Live updates by events"}
           onClick={() => { live.value = live.value === "on" ? "off" : "on"; }}><span class="dot" />Live</Button>
         <label class="sr" for="theme">Colours</label>
         <select id="theme" value={theme.value} onChange={(e) => { theme.value = e.currentTarget.value as typeof theme.value; }}>
@@ -212,8 +231,11 @@ function Shell() {
   );
 }
 
+// failed is why a sign-in with the identity provider failed.
+const failed = signal("");
+
 // The first request is sent before anything is rendered.
-const first = identify();
+const first = returned() ? endSignIn().catch((cause: unknown) => { failed.value = (cause as Error).message; }).then(identify) : identify();
 
 function App() {
   const [error, setError] = useState<ApiError>();

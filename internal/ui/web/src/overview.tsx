@@ -6,6 +6,7 @@ import { Metrics, Window } from "./metrics";
 import { Badge, Bars, Card, Empty, Loaded, Page, StatusBadge, Table, Tile, Time, short } from "./parts";
 import { usePoll, type Polled } from "./poll";
 import { link, namespace, serverNow } from "./state";
+import { changesDead, changesTimers } from "./stream";
 
 const shownPoints = 60;
 interface Figures {
@@ -128,7 +129,7 @@ export function target(t: Timer): string {
 
 function NextCard() {
   const poll = usePoll<TimerPage>(`next/${namespace.value}`, 3000, (abort) =>
-    call("timers/list", { namespace: namespace.value, order: "due", limit: 8 }, abort));
+    call("timers/list", { namespace: namespace.value, order: "due", limit: 8 }, abort), false, changesTimers);
   return (
     <Card title="Due next" aside={<a href={link(["timers"])}>All timers</a>} flush>
       <Loaded of={poll}>{({ timers }) => timers.length === 0
@@ -151,7 +152,7 @@ function NextCard() {
 
 function FailedCard() {
   const poll = usePoll<TimerPage>(`failed/${namespace.value}`, 10_000, (abort) =>
-    call("timers/list", { namespace: namespace.value, status: "dead", limit: 8 }, abort));
+    call("timers/list", { namespace: namespace.value, status: "dead", limit: 8 }, abort), false, changesDead);
   return (
     <Card title="Dead letters" aside={<a href={link(["dead"])}>By reason</a>} flush>
       <Loaded of={poll}>{({ timers }) => timers.length === 0

@@ -5,6 +5,7 @@ import { counted, inputZone, instant, span, time } from "./format";
 import { Badge, Button, Card, Dialog, Empty, ErrorBox, Facts, JSONView, Loaded, Page, Paused, SelectField, StatusBadge, Table, TextField, Time } from "./parts";
 import { usePoll } from "./poll";
 import { change, go, link, namespace, notify, route, scheduleZone } from "./state";
+import type { Change } from "./stream";
 
 export function specText(s: Spec): string {
   if (s.cron) return s.cron;
@@ -21,7 +22,7 @@ export function Schedules() {
   const status = route.value.query.get("status") ?? "", cursor = route.value.query.get("cursor") ?? "";
   const ns = namespace.value;
   const list = usePoll<{ schedules: Schedule[]; nextCursor?: string }>(`${ns}/${status}/${cursor}`, 5000, (abort) =>
-    call("schedules/list", { namespace: ns, status: status || undefined, limit: 50, cursor: cursor || undefined }, abort));
+    call("schedules/list", { namespace: ns, status: status || undefined, limit: 50, cursor: cursor || undefined }, abort), false, (c) => c.scheduleId !== undefined);
   return (
     <Page title="Schedules" actions={may("write", ns) && <a class="button primary" href={link(["new", "schedule"])}>Create schedule</a>}>
       <form class="filters" role="search" onSubmit={(e) => { e.preventDefault(); }}>
@@ -86,11 +87,12 @@ export function Occurrences({ of, timeZone }: { of: Occurrence[]; timeZone: stri
 
 export function SchedulePage({ id }: { id: string }) {
   const ns = namespace.value;
-  const schedule = usePoll<Schedule>(`schedule/${ns}/${id}`, 3000, (abort) => call("schedules/get", { namespace: ns, id }, abort));
+  const concerns = (c: Change) => c.scheduleId === id;
+  const schedule = usePoll<Schedule>(`schedule/${ns}/${id}`, 3000, (abort) => call("schedules/get", { namespace: ns, id }, abort), false, concerns);
   const s = schedule.data;
   const preview = usePoll<{ occurrences: Occurrence[]; timeZone: string; zoneVersion: string }>(`preview/${ns}/${id}/${s?.version ?? 0}`, 30_000, (abort) =>
     call("schedules/preview", { namespace: ns, id, limit: 10 }, abort));
-  const history = usePoll<{ decisions: Decision[] }>(`decisions/${ns}/${id}`, 5000, (abort) => call("schedules/history", { namespace: ns, id, limit: 50 }, abort));
+  const history = usePoll<{ decisions: Decision[] }>(`decisions/${ns}/${id}`, 5000, (abort) => call("schedules/history", { namespace: ns, id, limit: 50 }, abort), false, concerns);
   const [action, setAction] = useState<"pause" | "resume" | "trigger" | "backfill" | "delete" | null>(null);
   useEffect(() => {
     scheduleZone.value = s?.timeZone ?? null;

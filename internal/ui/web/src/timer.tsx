@@ -5,13 +5,15 @@ import { duration, inputTime, inputZone, instant, span } from "./format";
 import { AreaField, Badge, Button, Card, Copy, Empty, Facts, JSONView, Loaded, Page, Paused, SelectField, StatusBadge, TextField, Time } from "./parts";
 import { usePoll } from "./poll";
 import { go, link, namespace } from "./state";
+import type { Change } from "./stream";
 
 type Action = "update" | "run" | "pause" | "resume" | "retry" | "delete";
 
 export function TimerPage({ id }: { id: string }) {
   const ns = namespace.value;
-  const timer = usePoll<Timer>(`timer/${ns}/${id}`, 2000, (abort) => call("timers/get", { namespace: ns, id }, abort));
-  const history = usePoll<{ attempts: Attempt[] }>(`history/${ns}/${id}`, 3000, (abort) => call("timers/history", { namespace: ns, id, limit: 200 }, abort));
+  const concerns = (c: Change) => c.timerId === id;
+  const timer = usePoll<Timer>(`timer/${ns}/${id}`, 2000, (abort) => call("timers/get", { namespace: ns, id }, abort), false, concerns);
+  const history = usePoll<{ attempts: Attempt[] }>(`history/${ns}/${id}`, 3000, (abort) => call("timers/history", { namespace: ns, id, limit: 200 }, abort), false, concerns);
   const [action, setAction] = useState<Action | null>(null);
   const t = timer.data;
   const after = () => { timer.again(); history.again(); };

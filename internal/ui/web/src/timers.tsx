@@ -6,6 +6,7 @@ import { target } from "./overview";
 import { Button, Card, Empty, Loaded, Page, SelectField, StatusBadge, Table, TextField, Time } from "./parts";
 import { usePoll } from "./poll";
 import { change, go, link, namespace, route } from "./state";
+import { changesTimers } from "./stream";
 
 const pageSize = 50;
 const statuses: [string, string][] = [
@@ -43,7 +44,7 @@ export function Timers() {
   };
   const key = JSON.stringify([filter, ordered, cursor]);
   const list = usePoll<TimerPage>(key, cursor ? 10_000 : 3000, (abort) =>
-    call("timers/list", { ...filter, order: ordered ? "due" : "key", limit: pageSize, cursor: cursor || undefined }, abort));
+    call("timers/list", { ...filter, order: ordered ? "due" : "key", limit: pageSize, cursor: cursor || undefined }, abort), false, changesTimers);
   const count = usePoll<Counted>(correlationId ? "" : JSON.stringify(filter), 30_000, (abort) => countEach(filter, [filter.status], abort), true);
   const writable = may("write", namespace.value);
   const act = (name: "pause" | "resume" | "delete" | "retry" | "purge") => {

@@ -31,6 +31,24 @@ class CallbackAuthType(OpenEnum):
     BEARER = "bearer"
 
 
+class ChangeType(OpenEnum):
+    """A value of an open set of 13 known values."""
+
+    CREATED = "created"
+    REPLACED = "replaced"
+    UPDATED = "updated"
+    DELETED = "deleted"
+    PAUSED = "paused"
+    RESUMED = "resumed"
+    RETRIED = "retried"
+    PURGED = "purged"
+    DONE = "done"
+    RESCHEDULED = "rescheduled"
+    FAILED = "failed"
+    DEAD = "dead"
+    PARKED = "parked"
+
+
 class Decision(OpenEnum):
     """A value of an open set of 5 known values."""
 
@@ -1040,6 +1058,13 @@ class TargetList:
     delivers: bool
     """This process has a dispatcher."""
     targets: list[Target]
+
+
+class StreamEventsRequest(TypedDict, total=False):
+    """Fields of StreamEventsRequest."""
+
+    namespace: str | None
+    """By default `default`."""
 
 
 class TimerHistoryFields(TypedDict, total=False):
@@ -2557,6 +2582,9 @@ FIELDS: Final[dict[str, dict[str, tuple[str, Kind]]]] = {
         "namespace": ("namespace", ANY),
         "delivers": ("delivers", ANY),
         "targets": ("targets", Items(Model("Target"))),
+    },
+    "StreamEventsRequest": {
+        "namespace": ("namespace", ANY),
     },
     "TimerHistoryRequest": {
         "namespace": ("namespace", ANY),
