@@ -180,8 +180,8 @@ func playRounds(ctx context.Context, o *options, all *report, stderr io.Writer) 
 				continue
 			case err != nil:
 				err = fmt.Errorf("%s, round %d: %w", r.Peer, n+1, err)
-				r.Failed = err.Error()
-				failed = append(failed, err)
+				r.Failed, _, _ = strings.Cut(err.Error(), "\n")
+				failed = append(failed, errors.New(r.Failed))
 				fmt.Fprintln(stderr, err)
 			}
 			r.add(played)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"text/tabwriter"
 	"time"
 
@@ -159,6 +160,9 @@ func (r *row) spread() string {
 func (r *row) ratio() string {
 	if r.Ratio == 0 {
 		return ""
+	}
+	if r.Ratio < 0.1 {
+		return strconv.FormatFloat(r.Ratio, 'g', 2, 64)
 	}
 	return bench.Digits(r.Ratio)
 }

@@ -293,7 +293,7 @@ func (r *round) backlog(ctx context.Context) error {
 func (r *round) steady(ctx context.Context, rate int) error {
 	count, every := r.workload.steady(rate)
 	key := "steady." + strconv.Itoa(rate) + "." + compact(r.pending)
-	_, got, cpu, err := r.fire(ctx, key, count, every)
+	_, got, cpu, err := r.fire(ctx, strings.ReplaceAll(key, ".", "-"), count, every)
 	if err != nil {
 		return err
 	}
