@@ -2,6 +2,7 @@
 import http from 'node:http';
 import { readFileSync } from 'node:fs';
 import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
 
 const [role, text] = process.argv.slice(2);
 const { servers, callback } = JSON.parse(text);
@@ -43,8 +44,10 @@ async function work() {
 
 async function serve() {
   const queue = new Queue(queueName, { connection, defaultJobOptions: { removeOnComplete: true, attempts: 25 } });
-  const client = await queue.waitUntilReady();
+  await queue.waitUntilReady();
+  const client = new Redis(connection);
   const redisVersion = /redis_version:(\S+)/.exec(await client.info())[1];
+  client.disconnect();
   const { version } = JSON.parse(readFileSync(new URL('node_modules/bullmq/package.json', import.meta.url)));
   const server = http.createServer((request, response) => {
     let body = '';
