@@ -61,7 +61,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.json, "json", "", "file for the figures (default: bench.json in the folder of this program)")
 	f.BoolVar(&o.short, "short", false, "one round on fewer timers")
 	f.IntVar(&o.rounds, "rounds", 0, "number of rounds, 1 to 100 (default 3, with -short 1)")
-	on := f.String("setup", host.Embedded.Name, "store and bus of the service, several separated by commas: "+strings.Join(host.SetupNames(), ", "))
+	on := f.String("setup", host.Embedded.Name,
+		"store and bus of the service, several separated by commas: "+strings.Join(host.SetupNames(), ", "))
 	f.StringVar(&o.testenv, "testenv", "", "path of the program that starts servers (tools/testenv)")
 	phases := f.String("phases", "", "phases of timerbus bench, separated by commas (default all, with -short all but million and tenants)")
 	crowd := f.Int("crowd", 0, "timers of the backlog in the phase fairness (default that of timerbus bench)")

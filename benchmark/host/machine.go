@@ -60,6 +60,7 @@ func lineOf(text, name string) string {
 	return ""
 }
 
+// VersionOf returns the version of a timerbus binary.
 func VersionOf(ctx context.Context, binary string) (string, error) {
 	var b struct {
 		Version string `json:"version"`

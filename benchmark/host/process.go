@@ -59,7 +59,7 @@ const stopPatience = 20 * time.Second
 
 // Stop stops the process, and kills it if it does not end in time.
 func (p *Process) Stop() error {
-	if p.Over() {
+	if p.over() {
 		return nil
 	}
 	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -77,7 +77,7 @@ func (p *Process) Stop() error {
 	}
 }
 
-func (p *Process) Over() bool {
+func (p *Process) over() bool {
 	select {
 	case <-p.ended:
 		return true

@@ -34,6 +34,7 @@ func common(folder string) []string {
 	}
 }
 
+// Embedded needs no servers.
 var Embedded = Setup{
 	Name: "embedded", About: "SQLite and embedded NATS",
 	Arguments: func(folder string, _ map[string]string) []string { return common(folder) },
@@ -78,6 +79,7 @@ func createDatabase(ctx context.Context, server string) (at string, err error) {
 	return u.String(), err
 }
 
+// Setups returns all setups.
 func Setups() []Setup {
 	asIs := func(servers string) string { return servers }
 	kafka := func(servers string) string { return "kafka://" + servers }
@@ -95,6 +97,7 @@ func Setups() []Setup {
 	}
 }
 
+// SetupNames returns the names of all setups.
 func SetupNames() []string {
 	var names []string
 	for _, s := range Setups() {

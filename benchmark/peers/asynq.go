@@ -33,7 +33,7 @@ func (asynqDriver) Client(ctx context.Context, in surroundings) (client, string,
 		return nil, "", err
 	}
 	server := redis.NewClient(&redis.Options{Addr: at.Addr})
-	defer server.Close()
+	defer server.Close() //nolint:errcheck // it was only read
 	info, err := server.Info(ctx, "server").Result()
 	if err != nil {
 		return nil, "", err
@@ -72,7 +72,8 @@ func (c asynqClient) close() error { return c.asynq.Close() }
 func (c asynqClient) create(ctx context.Context, order creation) error {
 	return inCalls(ctx, &order, func(ctx context.Context, from, upto int) error {
 		for n := from; n < upto; n++ {
-			if _, err := c.asynq.EnqueueContext(ctx, asynq.NewTask(asynqTask, order.delivery(n)), asynq.ProcessAt(order.at(n))); err != nil {
+			task := asynq.NewTask(asynqTask, order.delivery(n))
+			if _, err := c.asynq.EnqueueContext(ctx, task, asynq.ProcessAt(order.at(n))); err != nil {
 				return err
 			}
 		}

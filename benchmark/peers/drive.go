@@ -121,10 +121,10 @@ func serveClient(ctx context.Context, d driver, in surroundings, stdout io.Write
 				http.Error(w, err.Error(), http.StatusInternalServerError)
 				return
 			}
-			_ = json.NewEncoder(w).Encode(created{time.Since(began).Seconds()}) // an error means that the caller has disconnected
+			fmt.Fprintf(w, `{"seconds":%.6f}`, time.Since(began).Seconds()) // an error means that the caller has disconnected
 		}),
 	}
-	defer context.AfterFunc(ctx, func() { server.Close() })()
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	fmt.Fprintf(stdout, "client http://%s of %s\n", listener.Addr(), versions)
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err

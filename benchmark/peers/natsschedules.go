@@ -40,7 +40,8 @@ func (natsDriver) Client(_ context.Context, in surroundings) (client, string, er
 	if err != nil {
 		return nil, "", err
 	}
-	return natsClient{connection, stream}, "nats-server " + connection.ConnectedServerVersion() + ", " + moduleVersion("github.com/nats-io/nats.go"), nil
+	versions := "nats-server " + connection.ConnectedServerVersion() + ", " + moduleVersion("github.com/nats-io/nats.go")
+	return natsClient{connection, stream}, versions, nil
 }
 
 // Work implements driver.
@@ -58,7 +59,8 @@ func (natsDriver) Work(ctx context.Context, in surroundings, ready func()) error
 		return err
 	}
 	consumer, err := js.CreateConsumer(ctx, natsStream, jetstream.ConsumerConfig{
-		Durable: "callbacks", FilterSubject: natsDue, AckPolicy: jetstream.AckExplicitPolicy, AckWait: time.Minute, MaxAckPending: natsUnanswered,
+		Durable: "callbacks", FilterSubject: natsDue, AckPolicy: jetstream.AckExplicitPolicy, AckWait: time.Minute,
+		MaxAckPending: natsUnanswered,
 	})
 	if err != nil {
 		return err

@@ -41,28 +41,28 @@ type peer struct {
 const reference = "river-tuned"
 
 const (
-	postgresDurable = "fsync for each commit"
-	redisDurable    = "fsync once a second"
+	commitDurable = "fsync for each commit"
+	redisDurable  = "fsync once a second"
 )
 
 // peers are all systems, in the order of the tables.
 func peers() []peer {
 	return []peer{
-		timerbusOn("timerbus-embedded", "embedded", nil, "fsync for each commit"),
-		timerbusOn("timerbus-postgres", "postgres+nats", []string{"postgres", "nats"}, postgresDurable),
-		timerbusOn("timerbus-postgres-kafka", "postgres+kafka", []string{"postgres", "kafka"}, postgresDurable),
-		timerbusOn("timerbus-mysql", "mysql+nats", []string{"mysql", "nats"}, postgresDurable),
+		timerbusOn("timerbus-embedded", "embedded", nil),
+		timerbusOn("timerbus-postgres", "postgres+nats", []string{"postgres", "nats"}),
+		timerbusOn("timerbus-postgres-kafka", "postgres+kafka", []string{"postgres", "kafka"}),
+		timerbusOn("timerbus-mysql", "mysql+nats", []string{"mysql", "nats"}),
 		{
 			name: reference, about: "River on PostgreSQL, polls every 10 ms, 256 workers",
-			durability: postgresDurable, needs: []string{"postgres"}, library: riverTuned,
+			durability: commitDurable, needs: []string{"postgres"}, library: riverTuned,
 		},
 		{
 			name: "river-default", about: "River on PostgreSQL, its default settings, 100 workers",
-			durability: postgresDurable, needs: []string{"postgres"}, library: riverDefault,
+			durability: commitDurable, needs: []string{"postgres"}, library: riverDefault,
 		},
 		{
 			name: "river-sqlite", about: "River on SQLite, in the process of the client, polls every 10 ms, 256 workers",
-			durability: "fsync for each commit", library: riverSQLite, embedded: true,
+			durability: commitDurable, library: riverSQLite, embedded: true,
 		},
 		{
 			name: "nats-schedules", about: "message schedules of NATS, callbacks by a consumer, 256 at a time; no outcomes",
@@ -79,8 +79,8 @@ func peers() []peer {
 	}
 }
 
-func timerbusOn(name, setup string, needs []string, durability string) peer {
-	p := peer{name: name, setup: setup, needs: needs, durability: durability, library: timerbusDriver{}}
+func timerbusOn(name, setup string, needs []string) peer {
+	p := peer{name: name, setup: setup, needs: needs, durability: commitDurable, library: timerbusDriver{}}
 	if found, err := host.SetupsNamed(setup); err == nil {
 		p.about = "Timerbus on " + found[0].About
 		p.prepare = found[0].Prepare

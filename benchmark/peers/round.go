@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,8 +54,9 @@ type round struct {
 	id       string
 	pending  int
 	// rate is the most recently measured rate of creates as fast as the system can, in timers per second.
-	rate                     float64
-	early, duplicates, fired int
+	rate float64
+	// Of all timers that fired.
+	early, duplicates, count int
 	stderr                   io.Writer
 }
 
@@ -68,8 +70,8 @@ func playRound(ctx context.Context, o *options, p *peer, stderr io.Writer) (_ pl
 	}
 	var processes []*host.Process
 	defer func() {
-		for i := len(processes) - 1; i >= 0; i-- {
-			err = errors.Join(err, processes[i].Stop())
+		for _, p := range slices.Backward(processes) {
+			err = errors.Join(err, p.Stop())
 		}
 		err = errors.Join(err, os.RemoveAll(folder))
 	}()
@@ -146,7 +148,9 @@ func playRound(ctx context.Context, o *options, p *peer, stderr io.Writer) (_ pl
 }
 
 // start starts a process and waits until its output matches the pattern.
-func (r *round) start(ctx context.Context, name string, until *regexp.Regexp, binary string, args ...string) (*host.Process, []string, error) {
+func (r *round) start(
+	ctx context.Context, name string, until *regexp.Regexp, binary string, args ...string,
+) (*host.Process, []string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("%s did not become ready", name))
 	defer cancel()
 	p, err := host.Start(name, binary, nil, args...)
@@ -208,9 +212,10 @@ func (r *round) phases(ctx context.Context) error {
 				return fmt.Errorf("%d/s with %d pending: %w", rate, pending, err)
 			}
 		}
-		r.add("memory."+compact(pending), "peak memory, "+bench.Digits(float64(pending))+" pending", bench.Mebibytes, float64(r.memory.peak())/(1<<20))
+		r.add("memory."+compact(pending), "peak memory, "+bench.Digits(float64(pending))+" pending", bench.Mebibytes,
+			float64(r.memory.peak())/(1<<20))
 	}
-	r.add("early", fmt.Sprintf("early callbacks, of %s", bench.Digits(float64(r.fired))), bench.Count, float64(r.early))
+	r.add("early", fmt.Sprintf("early callbacks, of %s", bench.Digits(float64(r.count))), bench.Count, float64(r.early))
 	r.add("duplicates", "duplicate callbacks", bench.Count, float64(r.duplicates))
 	return nil
 }
@@ -241,7 +246,8 @@ func (r *round) singles(ctx context.Context) error {
 // bulk returns how the system creates many timers: in batches, if it can.
 func (r *round) bulk(name string, count int, due time.Time, every time.Duration) creation {
 	c := creation{
-		Prefix: r.id + "-" + name + "-", Count: count, Connections: r.workload.BatchConnections, Batch: r.workload.Batch, Due: due, Every: every,
+		Prefix: r.id + "-" + name + "-", Count: count, Due: due, Every: every,
+		Connections: r.workload.BatchConnections, Batch: r.workload.Batch,
 	}
 	if r.peer.noBatch {
 		c.Connections, c.Batch = r.workload.Connections, 1
@@ -276,78 +282,94 @@ func (r *round) fill(ctx context.Context, pending int, first bool) error {
 
 func (r *round) backlog(ctx context.Context) error {
 	count := r.workload.Backlog
-	due, got, cpu, err := r.fire(ctx, "b", count, 0)
+	got, err := r.fire(ctx, "b", count, 0)
 	if err != nil {
 		return err
 	}
 	name := fmt.Sprintf("%s due at once, %s pending", bench.Digits(float64(count)), bench.Digits(float64(r.pending)))
-	from := due
-	if got.First.Before(from) {
-		from = got.First // the system fires early
+	from := got.due
+	if got.report.First.Before(from) {
+		from = got.report.First // the system fires early
 	}
-	r.add("backlog.rate", "fires/s, "+name, bench.PerSecond, float64(count)/got.Last.Sub(from).Seconds())
-	r.add("backlog.cpu", "CPU of the machine, "+name, bench.CPUSeconds, cpu)
+	r.add("backlog.rate", "fires/s, "+name, bench.PerSecond, float64(count)/got.report.Last.Sub(from).Seconds())
+	r.add("backlog.cpu", "CPU of the machine, "+name, bench.CPUSeconds, got.cpu)
 	return nil
 }
 
 func (r *round) steady(ctx context.Context, rate int) error {
 	count, every := r.workload.steady(rate)
 	key := "steady." + strconv.Itoa(rate) + "." + compact(r.pending)
-	_, got, cpu, err := r.fire(ctx, strings.ReplaceAll(key, ".", "-"), count, every)
+	got, err := r.fire(ctx, strings.ReplaceAll(key, ".", "-"), count, every)
 	if err != nil {
 		return err
 	}
 	name := fmt.Sprintf("%s/s, %s pending", bench.Digits(float64(rate)), bench.Digits(float64(r.pending)))
-	r.add(key+".p50", "lateness at "+name+": p50", bench.Milliseconds, got.Lateness.P50)
-	r.add(key+".p99", "lateness at "+name+": p99", bench.Milliseconds, got.Lateness.P99)
-	r.addDetail(key+".p999", "lateness at "+name+": p99.9", bench.Milliseconds, got.Lateness.P999)
-	r.addDetail(key+".max", "lateness at "+name+": max", bench.Milliseconds, got.Lateness.Max)
-	r.add(key+".cpu", "CPU of the machine, "+name, bench.CPUSeconds, cpu)
+	r.add(key+".p50", "lateness at "+name+": p50", bench.Milliseconds, got.report.Lateness.P50)
+	r.add(key+".p99", "lateness at "+name+": p99", bench.Milliseconds, got.report.Lateness.P99)
+	r.addDetail(key+".p999", "lateness at "+name+": p99.9", bench.Milliseconds, got.report.Lateness.P999)
+	r.addDetail(key+".max", "lateness at "+name+": max", bench.Milliseconds, got.report.Lateness.Max)
+	r.add(key+".cpu", "CPU of the machine, "+name, bench.CPUSeconds, got.cpu)
 	return nil
 }
 
 // armTries is the number of tries to create timers before the first of them is due. Each try allows twice as much time.
 const armTries = 3
 
-// fire creates timers, waits for their due time and until the receiver has all of them. cpu is per 10,000 timers.
-func (r *round) fire(ctx context.Context, name string, count int, every time.Duration) (due time.Time, got bench.Report, cpu float64, err error) {
+// fired is the result of firing a set of timers.
+type fired struct {
+	due    time.Time // of the first timer
+	report bench.Report
+	cpu    float64 // seconds of the machine per 10,000 timers
+}
+
+// fire creates timers, waits for their due time and until the receiver has all of them.
+func (r *round) fire(ctx context.Context, name string, count int, every time.Duration) (fired, error) {
 	creating := time.Duration(1.5 * float64(count) / r.rate * float64(time.Second))
 	for try := range armTries {
-		due = time.Now().Add(creating + r.workload.margin).Truncate(time.Millisecond)
+		due := time.Now().Add(creating + r.workload.margin).Truncate(time.Millisecond)
 		c := r.bulk(fmt.Sprintf("%s-%d", name, try), count, due, every)
 		if err := r.receiver.Expect(ctx, c.Prefix, count); err != nil {
-			return due, got, 0, err
+			return fired{}, err
 		}
 		if _, err := r.create(ctx, c); err != nil {
-			return due, got, 0, err
+			return fired{}, err
 		}
 		late := !time.Now().Before(due)
-		if err := rest(ctx, time.Until(due)-10*time.Millisecond); err != nil {
-			return due, got, 0, err
-		}
-		end, err := spend()
+		got, err := r.caught(ctx, &c)
 		if err != nil {
-			return due, got, 0, err
+			return fired{}, err
 		}
-		if err := r.await(ctx, count, c.at(count-1)); err != nil {
-			return due, got, 0, err
+		if !late {
+			r.early, r.duplicates, r.count = r.early+got.report.Early, r.duplicates+got.report.Duplicates, r.count+count
+			return got, nil
 		}
-		if late {
-			fmt.Fprintln(r.stderr, "  creates took too long, again with more time")
-			creating *= 2
-			continue
-		}
-		if err := rest(ctx, r.workload.settle); err != nil {
-			return due, got, 0, err
-		}
-		if cpu, err = end(count); err != nil {
-			return due, got, 0, err
-		}
-		got, err = r.receiver.Report(ctx, true)
-		r.early, r.duplicates, r.fired = r.early+got.Early, r.duplicates+got.Duplicates, r.fired+count
-		return due, got, cpu, err
+		fmt.Fprintln(r.stderr, "  creates took too long, again with more time")
+		creating *= 2
 	}
-	return due, got, 0, fmt.Errorf("%d timers could not be created before they were due, in %d tries", count, armTries)
+	return fired{}, fmt.Errorf("%d timers could not be created before they were due, in %d tries", count, armTries)
+}
+
+// caught waits until the receiver has all timers.
+func (r *round) caught(ctx context.Context, c *creation) (fired, error) {
+	if err := rest(ctx, time.Until(c.Due)-10*time.Millisecond); err != nil {
+		return fired{}, err
+	}
+	end, err := spend()
+	if err != nil {
+		return fired{}, err
+	}
+	if err := r.await(ctx, c.Count, c.at(c.Count-1)); err != nil {
+		return fired{}, err
+	}
+	if err := rest(ctx, r.workload.settle); err != nil {
+		return fired{}, err
+	}
+	cpu, err := end(c.Count)
+	if err != nil {
+		return fired{}, err
+	}
+	report, err := r.receiver.Report(ctx, true)
+	return fired{due: c.Due, report: report, cpu: cpu}, err
 }
 
 // pollEvery is how often the receiver's counts are read. It does not limit the precision of the figures.

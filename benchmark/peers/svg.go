@@ -51,7 +51,8 @@ func (r *report) svg() []byte {
 				write(svgLabels+4, y+14, `fill="#999"`, map[bool]string{true: "–", false: "not run"}[p.NotRun == ""])
 			} else {
 				length := func(value float64) int { return int(svgBars * max(0, value) / largest) }
-				fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="14" fill="%s"/>`+"\n", svgLabels, y+3, length(found.Median), p.color())
+				fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="14" fill="%s"/>`+"\n",
+					svgLabels, y+3, length(found.Median), p.color())
 				fmt.Fprintf(&b, `<path d="M%d %dH%d" stroke="#222"/>`+"\n", svgLabels+length(found.Min), y+10, svgLabels+length(found.Max))
 				text := bench.Show(found.Median, found.Unit)
 				if ratio := found.ratio(); ratio != "" {
