@@ -112,7 +112,7 @@ func TestSmoke(t *testing.T) {
 	}
 }
 
-// TestAFailureIsReported measures a system whose process cannot start, beside one that can.
+// TestAFailureIsReported measures two systems. The process of the first cannot start.
 func TestAFailureIsReported(t *testing.T) {
 	folder := t.TempDir()
 	o := options{binary: binary(t), json: filepath.Join(folder, "f.json"), svg: filepath.Join(folder, "f.svg"), rounds: 1, workload: tiny()}

@@ -53,7 +53,7 @@ func peers() []peer {
 		timerbusOn("timerbus-postgres-kafka", "postgres+kafka", []string{"postgres", "kafka"}),
 		timerbusOn("timerbus-mysql", "mysql+nats", []string{"mysql", "nats"}),
 		{
-			name: reference, about: "River on PostgreSQL, polls every 10 ms, 256 workers",
+			name: reference, about: "River on PostgreSQL, polls every 10 ms, 512 workers",
 			durability: commitDurable, needs: []string{"postgres"}, library: riverTuned,
 		},
 		{
@@ -61,7 +61,7 @@ func peers() []peer {
 			durability: commitDurable, needs: []string{"postgres"}, library: riverDefault,
 		},
 		{
-			name: "river-sqlite", about: "River on SQLite, in the process of the client, polls every 10 ms, 256 workers",
+			name: "river-sqlite", about: "River on SQLite, in the process of the client, polls every 10 ms, 512 workers",
 			durability: commitDurable, library: riverSQLite, embedded: true,
 		},
 		{

@@ -28,10 +28,11 @@ type riverDriver struct {
 	pool int32
 }
 
-// riverTuned takes jobs every few milliseconds instead of once a second, and calls 256 at a time.
+// riverTuned takes jobs every 10 ms instead of once a second, and calls 512 at a time. Shorter intervals had fewer fires/s,
+// longer ones more lateness.
 var riverTuned = riverDriver{
-	workers: 256, pool: 32,
-	config: river.Config{FetchCooldown: 5 * time.Millisecond, FetchPollInterval: 10 * time.Millisecond},
+	workers: 512, pool: 32,
+	config: river.Config{FetchCooldown: 10 * time.Millisecond, FetchPollInterval: 10 * time.Millisecond},
 }
 
 // riverDefault has River's defaults and the number of workers of its documentation.

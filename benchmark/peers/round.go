@@ -299,7 +299,7 @@ func (r *round) backlog(ctx context.Context) error {
 func (r *round) steady(ctx context.Context, rate int) error {
 	count, every := r.workload.steady(rate)
 	key := "steady." + strconv.Itoa(rate) + "." + compact(r.pending)
-	got, err := r.fire(ctx, strings.ReplaceAll(key, ".", "-"), count, every)
+	got, err := r.fire(ctx, strconv.Itoa(rate)+"-"+compact(r.pending), count, every)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/timerbus/timerbus/internal/bench"
 )
 
-// timerbusDriver creates timers over the HTTP API of a service, which is a program of its own and has no worker here.
+// timerbusDriver creates timers over the HTTP API of a service. The service is a separate program, so there is no worker.
 type timerbusDriver struct{}
 
 // Client implements driver.

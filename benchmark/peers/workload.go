@@ -45,7 +45,7 @@ func fullWorkload() workload {
 // shortWorkload runs the same code on few timers.
 func shortWorkload() workload {
 	w := fullWorkload()
-	w.Creates, w.Backlog, w.Pending, w.Seconds = 5_000, 5_000, []int{10_000, 20_000}, 2
+	w.Creates, w.Backlog, w.Pending, w.Seconds = 2_000, 5_000, []int{5_000, 10_000}, 1
 	w.margin = time.Second
 	return w
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Creation is a set of timers that a program other than Run creates, to measure the service beside other systems.
+// Creation is a set of timers to create. Programs that measure the service beside other systems use it instead of Run.
 type Creation struct {
 	// Namespace is created with Shards shards if it does not exist.
 	Namespace string
