@@ -68,7 +68,7 @@ func (w *workload) check() error {
 	}
 	for _, rate := range w.Rates {
 		if rate < 1 || rate > 10_000 || float64(rate)*w.Seconds < 1 {
-			return fmt.Errorf("workload: %d timers/s for %g s is not accepted: want 1 to 10,000 a second, and at least one", rate, w.Seconds)
+			return fmt.Errorf("workload: %d timers/s for %g s is not accepted: want 1 to 10,000 a second, at least one", rate, w.Seconds)
 		}
 	}
 	return nil
