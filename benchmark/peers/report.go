@@ -48,7 +48,7 @@ type row struct {
 
 	bench.Spread
 
-	// Ratio is the median divided by that of the reference; 0 if that does not exist or is 0.
+	// Ratio is the median divided by that of the reference; 0 if one of them is not above 0.
 	Ratio float64 `json:"ratio,omitempty"`
 	// Detail rows are not in the table.
 	Detail bool `json:"detail,omitempty"`
@@ -80,7 +80,7 @@ func (r *report) compare(name string) {
 		}
 		for _, p := range r.Peers {
 			for _, row := range p.Rows {
-				if of := like.find(row.Key); of != nil && of.Median != 0 {
+				if of := like.find(row.Key); of != nil && of.Median > 0 && row.Median > 0 {
 					row.Ratio = row.Median / of.Median
 				}
 			}

@@ -50,7 +50,12 @@ func TestRatiosAreOfMedians(t *testing.T) {
 	if early := r.Peers[0].find("early"); early.Ratio != 0 || early.ratio() != "" {
 		t.Errorf("ratio %v to 0", early.Ratio)
 	}
-	r.compare("nothing")
+	r.Peers[0].find("create.single").Median = -5 // lateness of a system that fires early
+	r.Peers[0].find("create.single").Ratio = 0
+	r.compare(reference)
+	if got := r.Peers[0].find("create.single").Ratio; got != 0 {
+		t.Errorf("ratio %v of a value below 0", got)
+	}
 	for ratio, want := range map[float64]string{0: "", 0.00123: "0.0012", 0.5: "0.50", 12.345: "12.3"} {
 		if got := (&row{Ratio: ratio}).ratio(); got != want {
 			t.Errorf("ratio %v is shown as %q, want %q", ratio, got, want)

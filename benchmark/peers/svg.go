@@ -10,7 +10,7 @@ import (
 
 // Sizes of the report in pixels.
 const (
-	svgWidth  = 960
+	svgWidth  = 1120
 	svgLabels = 190 // names of systems
 	svgBars   = 500
 	svgLine   = 20

@@ -26,7 +26,8 @@ type workload struct {
 	Rates   []int   `json:"rates"`
 	Seconds float64 `json:"seconds"`
 
-	// margin is the time between the expected end of the creates and the first due time.
+	// margin is the time between the expected end of the creates and the first due time. It is longer than the 5 s between
+	// two looks of River for jobs that are due soon; jobs that are created later than that fire late.
 	margin time.Duration
 	// settle is how long after the last callback processor time is still counted, so that written outcomes are included.
 	settle time.Duration
@@ -38,15 +39,14 @@ func fullWorkload() workload {
 	return workload{
 		PayloadBytes: bench.SmallPayload, Creates: 50_000, Connections: 64, BatchConnections: 8, Batch: bench.BatchSize,
 		Backlog: 50_000, Pending: []int{100_000, 1_000_000}, Rates: []int{500, 5_000}, Seconds: 30,
-		margin: 2 * time.Second, settle: time.Second, patience: time.Minute,
+		margin: 6 * time.Second, settle: time.Second, patience: time.Minute,
 	}
 }
 
 // shortWorkload runs the same code on few timers.
 func shortWorkload() workload {
 	w := fullWorkload()
-	w.Creates, w.Backlog, w.Pending, w.Seconds = 2_000, 5_000, []int{5_000, 10_000}, 1
-	w.margin = time.Second
+	w.Creates, w.Backlog, w.Pending, w.Seconds = 2_000, 5_000, []int{5_000}, 1
 	return w
 }
 
