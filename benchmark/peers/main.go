@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -188,20 +186,4 @@ func playRounds(ctx context.Context, o *options, all *report, stderr io.Writer) 
 		}
 	}
 	return errors.Join(failed...)
-}
-
-func (r *report) write(jsonFile, svgFile string) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return errors.Join(os.WriteFile(jsonFile, append(text, '\n'), 0o600), os.WriteFile(svgFile, r.svg(), 0o600))
-}
-
-// find returns the row with the key; nil if there is none.
-func (r *result) find(key string) *row {
-	if i := slices.IndexFunc(r.Rows, func(row *row) bool { return row.Key == key }); i >= 0 {
-		return r.Rows[i]
-	}
-	return nil
 }

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -69,6 +73,14 @@ func (r *result) add(p played) {
 		to.Values = append(to.Values, f.Value)
 		to.Spread = bench.SpreadOf(to.Values)
 	}
+}
+
+// find returns the row with the key; nil if there is none.
+func (r *result) find(key string) *row {
+	if i := slices.IndexFunc(r.Rows, func(row *row) bool { return row.Key == key }); i >= 0 {
+		return r.Rows[i]
+	}
+	return nil
 }
 
 // compare computes the ratios of all medians to those of the named system.
@@ -165,4 +177,13 @@ func (r *row) ratio() string {
 		return strconv.FormatFloat(r.Ratio, 'g', 2, 64)
 	}
 	return bench.Digits(r.Ratio)
+}
+
+// write writes the files.
+func (r *report) write(jsonFile, svgFile string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(jsonFile, append(text, '\n'), 0o600), os.WriteFile(svgFile, r.svg(), 0o600))
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Creation is a set of timers to create. Programs that measure the service beside other systems use it instead of Run.
+// Creation is a set of timers to create. Programs that compare the service with other systems use it instead of Run.
 type Creation struct {
 	// Namespace is created with Shards shards if it does not exist.
 	Namespace string
