@@ -39,7 +39,7 @@ SHORT        ?=
 STORE        ?= embedded
 API_SECONDS  ?= 25
 # The modules. PKG refers to the root module.
-MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e benchmark tools examples examples/verify/go pkg/timertest/timercontainer,.)
+MODULES      ?= $(if $(filter ./...,$(PKG)),. e2e benchmark benchmark/peers tools examples examples/verify/go pkg/timertest/timercontainer,.)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 COMMIT  := $(shell git rev-parse HEAD 2>/dev/null)
@@ -472,6 +472,13 @@ bench-bus: testenv ## Measure the buses alone: publish, consume and acknowledge 
 				for (i = 2; i < NF; i++) { if ($$(i+1) == "published/s") p = $$i; if ($$(i+1) == "acked/s") a = $$i } \
 				printf "%-26s %12d %12d\n", $$1, p, a; next } \
 			!/^(goos|goarch|cpu|pkg|PASS|ok)/ { print }'
+
+.PHONY: bench-peers
+# BullMQ needs npm, which installs its packages; without npm the table says that it was not run.
+bench-peers: build testenv ## Compare the service with River, asynq, BullMQ and NATS schedules on one workload, print ratios to River (SHORT=1: minutes, few timers; ROUNDS: 3; PEERS='river-tuned,timerbus-postgres')
+	@go build -C benchmark/peers -o ../../bin/timerbus-peers .
+	@$(if $(and $(PEERS),$(if $(findstring bullmq,$(PEERS)),,no)),,if command -v npm >/dev/null; then npm ci --prefix benchmark/peers/bullmq --no-audit --no-fund --silent; fi)
+	@exec bin/timerbus-peers -testenv $(TESTENV) $(if $(SHORT),-short) $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(PEERS),-peers '$(PEERS)') $(ARGS)
 
 .PHONY: bench-dynamodb
 # First the calls of the engine, then the running service and an idle hour, each compared with the least possible.

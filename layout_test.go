@@ -93,6 +93,8 @@ var rules = []rule{
 	{unit: "cmd/*/...", may: programs, tests: "internal/testcert", why: "a program gets its engines from internal/backend"},
 	{unit: "e2e/sim/...", may: contracts + " internal/bus/localqueue internal/schedule internal/zone services/* internal/encryption pkg/store/memstore internal/faultstore pkg/bus/membus", why: "the simulation runs the services on what it can control"},
 	{unit: "e2e/...", may: programs + " internal/testcert internal/testserver sdk/conformance", why: "end-to-end tests import what programs import"},
+	{unit: "benchmark/host", why: "it starts processes and reads the machine for benchmarks, so it must not depend on the product"},
+	{unit: "benchmark/peers/...", may: "benchmark/host internal/bench", why: "it measures the service from outside, as it measures other systems"},
 	{unit: "benchmark/...", may: programs, why: "benchmarks import what programs import"},
 	{unit: "examples/verify/...", why: "users copy it, so it imports no package of this module"},
 	{unit: "examples/...", may: "pkg/timerbus pkg/client/... pkg/timer pkg/store pkg/bus " + engines, why: "users copy it, so it imports what their programs import"},

@@ -15,7 +15,7 @@ func (a aim) met(value float64) bool {
 	return (a.Least == nil || value >= *a.Least) && (a.Most == nil || value <= *a.Most)
 }
 
-// aims of the embedded setup, on two processors that generator and receiver share. No delivery may be early or
+// aims of the host.Embedded setup, on two processors that generator and receiver share. No delivery may be early or
 // repeated.
 var aims = map[string]aim{
 	"create.rate":          least(10_000),

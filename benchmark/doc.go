@@ -6,6 +6,5 @@
 // binary as users (timerbus dev, timerbus bench). A missed aim is a line of the table, and does not change the exit
 // code.
 //
-// Read main.go, then round.go (one round) and setup.go (the engines) with servers.go (their start); process.go
-// (children that end with this program); aims.go, report.go, machine.go and others.go (other work on the machine).
+// Read main.go, then round.go (one round); aims.go and report.go. Package host starts the processes and servers.
 package main

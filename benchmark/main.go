@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/timerbus/timerbus/benchmark/host"
 )
 
 func main() {
@@ -27,7 +29,7 @@ type options struct {
 	binary, json string
 	short        bool
 	rounds       int
-	setups       []setup
+	setups       []host.Setup
 	testenv      string
 	phases       []string
 	// extra is added to every `timerbus bench`; tests use it to make everything small.
@@ -59,7 +61,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.json, "json", "", "file for the figures (default: bench.json in the folder of this program)")
 	f.BoolVar(&o.short, "short", false, "one round on fewer timers")
 	f.IntVar(&o.rounds, "rounds", 0, "number of rounds, 1 to 100 (default 3, with -short 1)")
-	on := f.String("setup", embedded.name, "store and bus of the service, several separated by commas: "+strings.Join(setupNames(), ", "))
+	on := f.String("setup", host.Embedded.Name,
+		"store and bus of the service, several separated by commas: "+strings.Join(host.SetupNames(), ", "))
 	f.StringVar(&o.testenv, "testenv", "", "path of the program that starts servers (tools/testenv)")
 	phases := f.String("phases", "", "phases of timerbus bench, separated by commas (default all, with -short all but million and tenants)")
 	crowd := f.Int("crowd", 0, "timers of the backlog in the phase fairness (default that of timerbus bench)")
@@ -89,7 +92,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		o.phases = strings.Split(*phases, ",")
 	}
 	var err error
-	if o.setups, err = setupsNamed(*on); err != nil {
+	if o.setups, err = host.SetupsNamed(*on); err != nil {
 		return o, err
 	}
 	return o, o.locate()
@@ -117,30 +120,30 @@ func (o *options) locate() error {
 const muchOther = 0.2
 
 func measure(ctx context.Context, o options, stdout, stderr io.Writer) error {
-	before, err := spentUntilNow()
+	before, err := host.SpentUntilNow()
 	if err != nil {
 		return err
 	}
-	all := reports{Started: before.at.UTC(), Short: o.short}
-	if all.Version, err = versionOf(ctx, o.binary); err != nil {
+	all := reports{Started: before.At.UTC(), Short: o.short}
+	if all.Version, err = host.VersionOf(ctx, o.binary); err != nil {
 		return err
 	}
-	if all.Machine, err = thisMachine(); err != nil {
+	if all.Machine, err = host.ThisMachine(); err != nil {
 		return err
 	}
 	for i := range o.setups {
-		all.Setups = append(all.Setups, &report{Setup: o.setups[i].name, About: o.setups[i].about})
+		all.Setups = append(all.Setups, &report{Setup: o.setups[i].Name, About: o.setups[i].About})
 	}
 	// A run that is interrupted or fails shows the rounds that have ended.
 	failed := playRounds(ctx, &o, &all, stderr)
 	if all.Setups[len(all.Setups)-1].Rounds == 0 {
 		return failed
 	}
-	after, err := spentUntilNow()
+	after, err := host.SpentUntilNow()
 	if err != nil {
 		return err
 	}
-	all.Seconds, all.Others = after.at.Sub(before.at).Seconds(), after.othersSince(before)
+	all.Seconds, all.Others = after.At.Sub(before.At).Seconds(), after.OthersSince(before)
 	if err := errors.Join(all.write(o.json), all.show(stdout)); err != nil {
 		return errors.Join(failed, err)
 	}

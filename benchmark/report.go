@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/timerbus/timerbus/benchmark/host"
 	"github.com/timerbus/timerbus/internal/bench"
 )
 
@@ -29,11 +30,11 @@ type reports struct {
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 	// Others is the average number of processors busy with other work.
-	Others  float64   `json:"others"`
-	Version string    `json:"version"`
-	Machine machine   `json:"machine"`
-	Short   bool      `json:"short"`
-	Setups  []*report `json:"setups"`
+	Others  float64      `json:"others"`
+	Version string       `json:"version"`
+	Machine host.Machine `json:"machine"`
+	Short   bool         `json:"short"`
+	Setups  []*report    `json:"setups"`
 }
 
 // report is the result of one setup.
@@ -51,7 +52,7 @@ func (r *report) add(round []bench.Figure) {
 		to := r.row(f)
 		to.Values = append(to.Values, f.Value)
 		to.Spread = bench.SpreadOf(to.Values)
-		if a, ok := aims[f.Key]; ok && r.Setup == embedded.name { // the aims apply to that setup
+		if a, ok := aims[f.Key]; ok && r.Setup == host.Embedded.Name { // the aims apply to that setup
 			met := a.met(to.Median)
 			to.Aim, to.Met = &a, &met
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timerbus/timerbus/benchmark/host"
 	"github.com/timerbus/timerbus/internal/bench"
 )
 
@@ -16,8 +17,8 @@ func figure(key string, value float64) bench.Figure {
 }
 
 func TestReportJudgesMediansOverRounds(t *testing.T) {
-	r := &report{Setup: embedded.name}
-	all := reports{Machine: machine{Processors: 2}, Setups: []*report{r}}
+	r := &report{Setup: host.Embedded.Name}
+	all := reports{Machine: host.Machine{Processors: 2}, Setups: []*report{r}}
 	for _, rate := range []float64{9_000, 12_000, 11_000} {
 		r.add([]bench.Figure{figure("create.rate", rate), figure("create.p99", rate), figure("create.p50", 1)})
 	}
@@ -66,7 +67,7 @@ func TestReportsSideBySide(t *testing.T) {
 		}
 	}
 	if one.Rows[0].Met != nil {
-		t.Error("an aim of the embedded setup judges another one")
+		t.Error("an aim of the host.Embedded setup judges another one")
 	}
 }
 

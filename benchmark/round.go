@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/timerbus/timerbus/benchmark/host"
 	"github.com/timerbus/timerbus/internal/bench"
 )
 
@@ -24,7 +25,7 @@ const topicPhase = "topic"
 type round struct {
 	*options
 
-	setup    *setup
+	setup    *host.Setup
 	servers  map[string]string // addresses by name
 	folder   string
 	receiver string
@@ -33,32 +34,32 @@ type round struct {
 }
 
 // playRound measures all phases once on one setup.
-func playRound(ctx context.Context, o *options, on *setup, stderr io.Writer) (_ []bench.Figure, err error) {
+func playRound(ctx context.Context, o *options, on *host.Setup, stderr io.Writer) (_ []bench.Figure, err error) {
 	folder, err := os.MkdirTemp("", "timerbus-bench-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	r := &round{options: o, setup: on, folder: folder, stderr: stderr}
-	if len(on.needs) > 0 {
-		started, err := startServers(ctx, o.testenv, on.needs)
+	if len(on.Needs) > 0 {
+		started, err := host.StartServers(ctx, o.testenv, on.Needs)
 		if err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, started.stop()) }()
-		r.servers = started.addresses
-		if on.prepare != nil {
-			if err := on.prepare(ctx, r.servers); err != nil {
+		defer func() { err = errors.Join(err, started.Stop()) }()
+		r.servers = started.Addresses
+		if on.Prepare != nil {
+			if err := on.Prepare(ctx, r.servers); err != nil {
 				return nil, err
 			}
 		}
 	}
-	receiver, err := start("the receiver", o.binary, nil, "bench", "receive", "--listen", "127.0.0.1:0")
+	receiver, err := host.Start("the receiver", o.binary, nil, "bench", "receive", "--listen", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, receiver.stop()) }()
-	found, err := receiver.see(ctx, regexp.MustCompile(`(http://\S+)\n`))
+	defer func() { err = errors.Join(err, receiver.Stop()) }()
+	found, err := receiver.See(ctx, regexp.MustCompile(`(http://\S+)\n`))
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func playRound(ctx context.Context, o *options, on *setup, stderr io.Writer) (_ 
 		}
 	}
 	if topic {
-		for _, sync := range on.syncs {
+		for _, sync := range on.Syncs {
 			if err := r.topic(ctx, sync); err != nil {
 				return nil, err
 			}
@@ -96,32 +97,32 @@ func split(named []string, short bool) (main []string, topic bool) {
 // main measures all phases except the topic on one service. It also measures the service's start, on an empty folder
 // and then with all the data.
 func (r *round) main(ctx context.Context, phases []string) error {
-	args := r.setup.arguments(filepath.Join(r.folder, "main"), r.servers)
-	s, err := startService(ctx, r.binary, args)
+	args := r.setup.Arguments(filepath.Join(r.folder, "main"), r.servers)
+	s, err := host.StartService(ctx, r.binary, args)
 	if err != nil {
 		return err
 	}
-	r.started("empty", "cold start to the first answer, empty", s.up)
+	r.started("empty", "cold start to the first answer, empty", s.Up)
 	measured, err := r.generate(ctx, s, phases)
-	if err := errors.Join(err, s.stop()); err != nil {
+	if err := errors.Join(err, s.Stop()); err != nil {
 		return r.blame(s, err)
 	}
 	r.measured = append(r.measured, measured...)
-	if s, err = startService(ctx, r.binary, args); err != nil {
+	if s, err = host.StartService(ctx, r.binary, args); err != nil {
 		return err
 	}
-	r.started("full", "cold start to the first answer, with the rows of all phases", s.up)
-	return r.blame(s, s.stop())
+	r.started("full", "cold start to the first answer, with the rows of all phases", s.Up)
+	return r.blame(s, s.Stop())
 }
 
 // topic measures commands through the topic with one setting of the bus.
 func (r *round) topic(ctx context.Context, sync string) error {
-	s, err := startService(ctx, r.binary, append(r.setup.arguments(filepath.Join(r.folder, sync), r.servers), "--nats-sync", sync))
+	s, err := host.StartService(ctx, r.binary, append(r.setup.Arguments(filepath.Join(r.folder, sync), r.servers), "--nats-sync", sync))
 	if err != nil {
 		return err
 	}
 	measured, err := r.generate(ctx, s, []string{topicPhase})
-	if err := errors.Join(err, s.stop()); err != nil {
+	if err := errors.Join(err, s.Stop()); err != nil {
 		return r.blame(s, err)
 	}
 	for i := range measured {
@@ -144,29 +145,28 @@ func (r *round) started(key, name string, took time.Duration) {
 }
 
 // blame adds the last output of the service to an error.
-func (r *round) blame(s *service, err error) error {
+func (r *round) blame(s *host.Service, err error) error {
 	if err == nil {
 		return nil
 	}
-	text, _ := s.screen.text()
-	lines := strings.Split(strings.TrimSpace(text), "\n")
+	lines := strings.Split(strings.TrimSpace(s.Output()), "\n")
 	return fmt.Errorf("%w\nlast lines of the service:\n%s", err, strings.Join(lines[max(0, len(lines)-10):], "\n"))
 }
 
 // generate runs the load generator.
-func (r *round) generate(ctx context.Context, s *service, phases []string) ([]bench.Figure, error) {
+func (r *round) generate(ctx context.Context, s *host.Service, phases []string) ([]bench.Figure, error) {
 	args := []string{
-		"bench", "--json", "--keep", "--url", s.api, "--nats", s.nats, "--receiver", r.receiver,
-		"--pid", strconv.Itoa(s.command.Process.Pid), "--phases", strings.Join(phases, ","),
+		"bench", "--json", "--keep", "--url", s.API, "--nats", s.NATS, "--receiver", r.receiver,
+		"--pid", strconv.Itoa(s.PID()), "--phases", strings.Join(phases, ","),
 	}
 	if r.short {
 		args = append(args, "--short")
 	}
-	p, err := start("the generator", r.binary, r.stderr, append(args, r.extra...)...)
+	p, err := host.Start("the generator", r.binary, r.stderr, append(args, r.extra...)...)
 	if err != nil {
 		return nil, err
 	}
-	text, err := p.finish(ctx)
+	text, err := p.Finish(ctx)
 	if err != nil {
 		return nil, err
 	}

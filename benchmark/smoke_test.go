@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/timerbus/timerbus/benchmark/host"
 )
 
 // asMain is the variable that makes the test binary run the program itself.
@@ -58,7 +60,7 @@ func TestSmoke(t *testing.T) {
 	t.Run("two rounds", func(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		file := filepath.Join(t.TempDir(), "bench.json")
-		o := options{binary: service, json: file, short: true, rounds: 2, setups: []setup{embedded}, phases: []string{"create", "backlog", "topic"}, extra: few}
+		o := options{binary: service, json: file, short: true, rounds: 2, setups: []host.Setup{host.Embedded}, phases: []string{"create", "backlog", "topic"}, extra: few}
 		if err := measure(t.Context(), o, &stdout, &stderr); err != nil {
 			t.Fatalf("%v\n%s", err, &stderr)
 		}
@@ -95,7 +97,7 @@ func TestSmoke(t *testing.T) {
 	})
 	t.Run("service that cannot start", func(t *testing.T) {
 		o := options{binary: service, phases: []string{"create"}}
-		on := setup{arguments: func(string, map[string]string) []string {
+		on := host.Setup{Arguments: func(string, map[string]string) []string {
 			return []string{"dev", "--listen", "127.0.0.1:0", "--data", "/proc/none"}
 		}}
 		_, err := playRound(t.Context(), &o, &on, io.Discard)
@@ -106,7 +108,7 @@ func TestSmoke(t *testing.T) {
 	t.Run("generator that fails", func(t *testing.T) {
 		var stderr bytes.Buffer
 		o := options{binary: service, phases: []string{"naps"}}
-		_, err := playRound(t.Context(), &o, &embedded, &stderr)
+		_, err := playRound(t.Context(), &o, &host.Embedded, &stderr)
 		if err == nil || !strings.Contains(err.Error(), "the generator") || !strings.Contains(stderr.String(), "naps") {
 			t.Errorf("error %v, %s", err, &stderr)
 		}

@@ -8,5 +8,6 @@
 // Read workload.go (the timers of the benchmark), plan.go (how many), phases.go (what is measured, in which order) and
 // run.go, with create.go, fire.go, idle.go and topic.go; then load.go and wire.go (how requests are sent), receiver.go
 // and tally.go (how callbacks are counted), meter.go (resources of a process), and figure.go, samples.go and table.go
-// (results). options.go and progress.go are for callers.
+// (results). options.go and progress.go are for callers, creation.go for programs that measure other systems with the
+// same timers and the same receiver.
 package bench

@@ -25,7 +25,7 @@ func (r *run) fairness(ctx context.Context, f *figures) (err error) {
 		err = errors.Join(err, closing)
 	}()
 	for i := range addresses {
-		addresses[i] += firePath
+		addresses[i] += FirePath
 	}
 	crowd := r.Namespace + "-crowd"
 	if err := r.namespace(ctx, crowd, crowdShards, `{}`); err != nil {

@@ -131,7 +131,7 @@ func (r *run) armOver(
 		due := time.Now().Add(time.Duration(creating*float64(time.Second)) + r.Plan.Margin)
 		name := fmt.Sprintf("%s%d", name, try)
 		s := newSet(namespace, r.id+"-"+name+"-", callbacks, SmallPayload, count, func(n int) time.Time { return at(due, n) })
-		if err := r.receiver.expect(ctx, s.prefix, count); err != nil {
+		if err := r.receiver.Expect(ctx, s.prefix, count); err != nil {
 			return time.Time{}, nil, err
 		}
 		r.armed = []*set{s}
@@ -206,7 +206,7 @@ func (r *run) fire(ctx context.Context, s *set, due time.Time, beside *load) (c 
 	if c.measured, err = end(); err != nil {
 		return caught{}, err
 	}
-	c.report, err = r.receiver.report(ctx, true)
+	c.report, err = r.receiver.Report(ctx, true)
 	return c, err
 }
 
@@ -222,7 +222,7 @@ func (r *run) fireWith(ctx context.Context, s, others *set, due time.Time) (Repo
 	if err := r.await(ctx, s); err != nil {
 		return Report{}, err
 	}
-	report, err := r.receiver.report(ctx, true)
+	report, err := r.receiver.Report(ctx, true)
 	if err != nil {
 		return Report{}, err
 	}
@@ -244,7 +244,7 @@ func (r *run) await(ctx context.Context, s *set) error {
 	last := s.at(s.count - 1)
 	seen, moved := -1, time.Now()
 	for {
-		report, err := r.receiver.report(ctx, false)
+		report, err := r.receiver.Report(ctx, false)
 		if err != nil {
 			return err
 		}

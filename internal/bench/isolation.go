@@ -23,7 +23,7 @@ func (r *run) isolation(ctx context.Context, f *figures) (err error) {
 	}()
 	healthy, hanging := addresses[hangingHosts:], addresses[:hangingHosts]
 	for i := range healthy {
-		healthy[i] += firePath
+		healthy[i] += FirePath
 	}
 	for i := range hanging {
 		hanging[i] += hangPath

@@ -30,7 +30,7 @@ func (r *run) hostsPhase(ctx context.Context, f *figures) (err error) {
 	}()
 	many, one := addresses[:manyHosts], addresses[manyHosts]+slowPath
 	for i := range many {
-		many[i] += firePath
+		many[i] += FirePath
 	}
 	namespace := r.Namespace + "-hosts"
 	if err := r.namespace(ctx, namespace, r.Shards, fmt.Sprintf(`{"hostConcurrency":%d}`, oneHostLimit)); err != nil {

@@ -55,15 +55,15 @@ func prepare(o Options) (*run, []phase, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	at, err := newReceiverAt(o.Receiver)
+	at, err := NewReceiverAt(o.Receiver)
 	if err != nil {
 		return nil, nil, err
 	}
-	callback, err := newReceiverAt(o.Callback)
+	callback, err := NewReceiverAt(o.Callback)
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Callback = callback.base.JoinPath(firePath).String()
+	o.Callback = callback.base.JoinPath(FirePath).String()
 	return &run{
 		Options: o, receiver: at,
 		id:      strconv.FormatUint(rand.Uint64()>>28, 36),

@@ -12,14 +12,16 @@ import (
 	"time"
 )
 
-// Paths of a receiver.
+// FirePath is the path of a receiver that counts callbacks.
+const FirePath = "/fire"
+
+// The other paths of a receiver.
 const (
-	firePath   = "/fire"
 	expectPath = "/expect"
 	reportPath = "/report"
 	hostsPath  = "/hosts"
 	hangPath   = "/hang"
-	slowPath   = "/slow" // counted like firePath, answered as late as hangPath
+	slowPath   = "/slow" // counted like FirePath, answered as late as hangPath
 )
 
 // maxCallback limits a callback's body, in bytes.
@@ -44,7 +46,7 @@ func NewReceiver() *Receiver {
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	arrived := time.Now()
 	switch request.URL.Path {
-	case firePath:
+	case FirePath:
 		r.fire(w, request, arrived)
 	case expectPath:
 		r.expect(w, request)
@@ -112,18 +114,20 @@ func tell(w http.ResponseWriter, report *Report) {
 	_, _ = w.Write(body) // an error means that the caller has disconnected
 }
 
-// receiverAt is the load generator's client of a Receiver.
-type receiverAt struct{ base *url.URL }
+// ReceiverAt is the client of a Receiver in another process.
+type ReceiverAt struct{ base *url.URL }
 
-func newReceiverAt(address string) (receiverAt, error) {
+// NewReceiverAt returns the client of the receiver at a base URL.
+func NewReceiverAt(address string) (ReceiverAt, error) {
 	u, err := url.Parse(address)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return receiverAt{}, fmt.Errorf("receiver %q is not accepted: want a URL such as http://127.0.0.1:9100", address)
+		return ReceiverAt{}, fmt.Errorf("receiver %q is not accepted: want a URL such as http://127.0.0.1:9100", address)
 	}
-	return receiverAt{u}, nil
+	return ReceiverAt{u}, nil
 }
 
-func (r receiverAt) expect(ctx context.Context, prefix string, count int) error {
+// Expect resets the counts. The receiver then expects the timers 0 to count-1 of the set with the prefix.
+func (r ReceiverAt) Expect(ctx context.Context, prefix string, count int) error {
 	body, err := json.Marshal(expectation{Prefix: prefix, Count: count})
 	if err != nil {
 		return err
@@ -134,7 +138,8 @@ func (r receiverAt) expect(ctx context.Context, prefix string, count int) error 
 	return nil
 }
 
-func (r receiverAt) report(ctx context.Context, whole bool) (Report, error) {
+// Report returns the counts. Their distribution is included only if whole is set.
+func (r ReceiverAt) Report(ctx context.Context, whole bool) (Report, error) {
 	address := r.base.JoinPath(reportPath)
 	if whole {
 		address.RawQuery = "whole"

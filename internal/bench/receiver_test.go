@@ -46,11 +46,11 @@ func TestTallyTellsDuplicatesEarlyOnesAndStraysApart(t *testing.T) {
 func TestReceiverOverHTTP(t *testing.T) {
 	server := httptest.NewServer(NewReceiver())
 	defer server.Close()
-	at, err := newReceiverAt(server.URL)
+	at, err := NewReceiverAt(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := at.expect(t.Context(), "a-", 2); err != nil {
+	if err := at.Expect(t.Context(), "a-", 2); err != nil {
 		t.Fatal(err)
 	}
 	post := func(path string, body []byte) int {
@@ -62,17 +62,17 @@ func TestReceiverOverHTTP(t *testing.T) {
 		return response.StatusCode
 	}
 	due := time.Now().Add(-time.Second)
-	for path, status := range map[string]int{firePath: http.StatusOK, "/elsewhere": http.StatusNotFound} {
+	for path, status := range map[string]int{FirePath: http.StatusOK, "/elsewhere": http.StatusNotFound} {
 		if got := post(path, delivery(t, "a-00000001", due)); got != status {
 			t.Errorf("%s answers %d, want %d", path, got, status)
 		}
 	}
-	for path, body := range map[string]string{firePath: "{}", expectPath: "no", expectPath + "?": `{"count":-1}`} {
+	for path, body := range map[string]string{FirePath: "{}", expectPath: "no", expectPath + "?": `{"count":-1}`} {
 		if got := post(path, []byte(body)); got != http.StatusBadRequest {
 			t.Errorf("%s with %s answers %d, want 400", path, body, got)
 		}
 	}
-	report, err := at.report(t.Context(), true)
+	report, err := at.Report(t.Context(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,15 +84,15 @@ func TestReceiverOverHTTP(t *testing.T) {
 func TestReceiverThatIsNotThere(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
-	at, err := newReceiverAt(server.URL)
+	at, err := NewReceiverAt(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := at.report(t.Context(), false); err == nil || !strings.Contains(err.Error(), "receiver") || !strings.Contains(err.Error(), "404") {
+	if _, err := at.Report(t.Context(), false); err == nil || !strings.Contains(err.Error(), "receiver") || !strings.Contains(err.Error(), "404") {
 		t.Errorf("error %v, want one that names the receiver and its answer", err)
 	}
 	for _, address := range []string{"", "127.0.0.1:9100", "ftp://x"} {
-		if _, err := newReceiverAt(address); err == nil {
+		if _, err := NewReceiverAt(address); err == nil {
 			t.Errorf("%q passes as a receiver", address)
 		}
 	}

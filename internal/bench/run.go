@@ -12,7 +12,7 @@ import (
 type run struct {
 	Options
 
-	receiver receiverAt
+	receiver ReceiverAt
 	// id distinguishes the timers of this run from those of other runs.
 	id string
 	// sets are the sets whose timers are due in 30 days or later; pending is the number of their timers.
@@ -63,13 +63,17 @@ func (r *run) open(ctx context.Context) error {
 	if _, err := r.Meter.Read(ctx); err != nil {
 		return err
 	}
-	return r.receiver.expect(ctx, "nothing-", 0)
+	return r.receiver.Expect(ctx, "nothing-", 0)
 }
 
 // namespace creates a namespace if it does not exist. settings is a JSON object.
 func (r *run) namespace(ctx context.Context, name string, shards int, settings string) error {
+	return r.Target.createNamespace(ctx, name, shards, settings)
+}
+
+func (t *Target) createNamespace(ctx context.Context, name string, shards int, settings string) error {
 	body := appendNamespace(nil, name, shards, settings)
-	if _, err := exchange(ctx, "POST", r.Target.base.JoinPath(namespacePath).String(), r.Target.token, body); err != nil {
+	if _, err := exchange(ctx, "POST", t.base.JoinPath(namespacePath).String(), t.token, body); err != nil {
 		return fmt.Errorf("create namespace %s: %w", name, err)
 	}
 	return nil
@@ -145,7 +149,7 @@ func (r *run) spend(ctx context.Context) (func() (measured, error), error) {
 		if err != nil {
 			return Usage{}, Report{}, 0, err
 		}
-		report, err := r.receiver.report(ctx, false)
+		report, err := r.receiver.Report(ctx, false)
 		return usage, report, ownCPU(), err
 	}
 	usage, report, own, err := read()

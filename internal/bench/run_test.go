@@ -156,7 +156,7 @@ func (m *meddler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, each := range m.meddle(body) {
-		response, err := m.callers.Post(m.to+firePath, "application/json", bytes.NewReader(each))
+		response, err := m.callers.Post(m.to+FirePath, "application/json", bytes.NewReader(each))
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 // serversPatience bounds the start of servers; the first download takes minutes.
 const serversPatience = 10 * time.Minute
 
-// servers run until they are stopped.
-type servers struct {
-	*process
+// Servers run until they are stopped.
+type Servers struct {
+	*Process
 
-	addresses map[string]string // by name
+	Addresses map[string]string // by name
 }
 
 var (
@@ -25,32 +25,32 @@ var (
 	address = regexp.MustCompile(`export TIMERBUS_TEST_(\w+)=(\S+)\n`)
 )
 
-// startServers starts servers on empty folders, with testenv.
-func startServers(ctx context.Context, testenv string, needs []string) (_ *servers, err error) {
+// StartServers starts servers on empty folders, with testenv.
+func StartServers(ctx context.Context, testenv string, needs []string) (_ *Servers, err error) {
 	if testenv == "" {
 		return nil, errors.New("this setup needs servers: run `make bench`, or set -testenv")
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, serversPatience, errors.New("the servers did not become ready"))
 	defer cancel()
-	p, err := start("testenv", testenv, nil, "--need", strings.Join(needs, ","))
+	p, err := Start("testenv", testenv, nil, "--need", strings.Join(needs, ","))
 	if err != nil {
 		return nil, err
 	}
-	s := &servers{process: p, addresses: map[string]string{}}
+	s := &Servers{Process: p, Addresses: map[string]string{}}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, p.stop())
+			err = errors.Join(err, p.Stop())
 		}
 	}()
-	if _, err := p.see(ctx, told); err != nil {
+	if _, err := p.See(ctx, told); err != nil {
 		return nil, err
 	}
 	text, _ := p.screen.text()
 	for _, found := range address.FindAllStringSubmatch(text, -1) {
-		s.addresses[strings.ToLower(found[1])] = found[2]
+		s.Addresses[strings.ToLower(found[1])] = found[2]
 	}
 	for _, name := range needs {
-		if s.addresses[name] == "" {
+		if s.Addresses[name] == "" {
 			return nil, fmt.Errorf("testenv printed no address of %s: %s", name, text)
 		}
 	}

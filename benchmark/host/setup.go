@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -12,18 +12,18 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// setup is a choice of engines; `make bench STORE=… BUS=…` selects one, or several for a comparison.
-type setup struct {
-	name, about string
-	// needs are the servers that tools/testenv starts for it, new ones in each round; empty for none.
-	needs []string
-	// prepare makes the servers usable, if they need more than a start.
-	prepare func(ctx context.Context, servers map[string]string) error
-	// arguments returns the arguments of `timerbus`, for a service with its data in folder and the given servers.
-	arguments func(folder string, servers map[string]string) []string
-	// syncs are the settings of the bus for which commands are compared; the first is the default. If there are none,
+// Setup is a choice of engines; `make bench STORE=… BUS=…` selects one, or several for a comparison.
+type Setup struct {
+	Name, About string
+	// Needs are the servers that tools/testenv starts for it, new ones in each round; empty for none.
+	Needs []string
+	// Prepare makes the servers usable, if they need more than a start.
+	Prepare func(ctx context.Context, servers map[string]string) error
+	// Arguments returns the arguments of `timerbus`, for a service with its data in folder and the given servers.
+	Arguments func(folder string, servers map[string]string) []string
+	// Syncs are the settings of the bus for which commands are compared; the first is the default. If there are none,
 	// the topic is not measured.
-	syncs []string
+	Syncs []string
 }
 
 // common returns the arguments that all services have.
@@ -34,22 +34,23 @@ func common(folder string) []string {
 	}
 }
 
-var embedded = setup{
-	name: "embedded", about: "SQLite and embedded NATS",
-	arguments: func(folder string, _ map[string]string) []string { return common(folder) },
-	syncs:     []string{"always", "interval"},
+// Embedded needs no servers.
+var Embedded = Setup{
+	Name: "embedded", About: "SQLite and embedded NATS",
+	Arguments: func(folder string, _ map[string]string) []string { return common(folder) },
+	Syncs:     []string{"always", "interval"},
 }
 
 // on is a database with a bus of one node, or of three.
-func on(database, bus, about string, url func(servers string) string) setup {
-	s := setup{
-		name: database + "+" + bus, about: about, needs: []string{database, bus},
-		arguments: func(folder string, servers map[string]string) []string {
+func on(database, bus, about string, url func(servers string) string) Setup {
+	s := Setup{
+		Name: database + "+" + bus, About: about, Needs: []string{database, bus},
+		Arguments: func(folder string, servers map[string]string) []string {
 			return append(common(folder), "--store", servers[database], "--bus", url(servers[bus]))
 		},
 	}
 	if database != "postgres" {
-		s.prepare = func(ctx context.Context, servers map[string]string) error {
+		s.Prepare = func(ctx context.Context, servers map[string]string) error {
 			at, err := createDatabase(ctx, servers[database])
 			servers[database] = at
 			return err
@@ -78,14 +79,15 @@ func createDatabase(ctx context.Context, server string) (at string, err error) {
 	return u.String(), err
 }
 
-func setups() []setup {
+// Setups returns all setups.
+func Setups() []Setup {
 	asIs := func(servers string) string { return servers }
 	kafka := func(servers string) string { return "kafka://" + servers }
 	three := func(url func(string) string) func(string) string {
 		return func(servers string) string { return url(servers) + "?replicas=3" }
 	}
-	return []setup{
-		embedded,
+	return []Setup{
+		Embedded,
 		on("postgres", "nats", "PostgreSQL and a NATS server", asIs),
 		on("postgres", "nats3", "PostgreSQL and three NATS servers", three(asIs)),
 		on("postgres", "kafka", "PostgreSQL and Kafka", kafka),
@@ -95,26 +97,27 @@ func setups() []setup {
 	}
 }
 
-func setupNames() []string {
+// SetupNames returns the names of all setups.
+func SetupNames() []string {
 	var names []string
-	for _, s := range setups() {
-		names = append(names, s.name)
+	for _, s := range Setups() {
+		names = append(names, s.Name)
 	}
 	return names
 }
 
-// setupsNamed returns the setups with the given names, separated by commas.
-func setupsNamed(names string) ([]setup, error) {
-	var found []setup
+// SetupsNamed returns the setups with the given names, separated by commas.
+func SetupsNamed(names string) ([]Setup, error) {
+	var found []Setup
 	for name := range strings.SplitSeq(names, ",") {
 		known := false
-		for _, s := range setups() {
-			if s.name == name {
+		for _, s := range Setups() {
+			if s.Name == name {
 				found, known = append(found, s), true
 			}
 		}
 		if !known {
-			return nil, fmt.Errorf("-setup %q is not accepted: want one or more of %s", name, strings.Join(setupNames(), ", "))
+			return nil, fmt.Errorf("-setup %q is not accepted: want one or more of %s", name, strings.Join(SetupNames(), ", "))
 		}
 	}
 	return found, nil

@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// process is a child process. It ends with this program, even if that is killed.
-type process struct {
+// Process is a child process. It ends with this program, even if that is killed.
+type Process struct {
 	name    string
 	command *exec.Cmd
 	ended   chan struct{} // closed when it has ended and all its output is in screen
 	screen  screen
 }
 
-// start runs the binary. Its error output goes to stderr if that is not nil.
-func start(name, binary string, stderr io.Writer, args ...string) (*process, error) {
+// Start runs the binary. Its error output goes to stderr if that is not nil.
+func Start(name, binary string, stderr io.Writer, args ...string) (*Process, error) {
 	//nolint:gosec,noctx // the path of the binary is an argument; the process is stopped with a signal.
-	p := &process{name: name, command: exec.Command(binary, args...), ended: make(chan struct{})}
+	p := &Process{name: name, command: exec.Command(binary, args...), ended: make(chan struct{})}
 	p.screen.changed = make(chan struct{})
 	p.command.Env = ownEnvironment(os.Environ())
 	p.command.Stdout, p.command.Stderr = &p.screen, &p.screen
@@ -57,8 +57,8 @@ func ownEnvironment(environ []string) []string {
 // stopPatience is how long a child may take to stop in an orderly way.
 const stopPatience = 20 * time.Second
 
-// stop stops the process, and kills it if it does not end in time.
-func (p *process) stop() error {
+// Stop stops the process, and kills it if it does not end in time.
+func (p *Process) Stop() error {
 	if p.over() {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (p *process) stop() error {
 	}
 }
 
-func (p *process) over() bool {
+func (p *Process) over() bool {
 	select {
 	case <-p.ended:
 		return true
@@ -86,8 +86,8 @@ func (p *process) over() bool {
 	}
 }
 
-// see waits until the output of the process matches the pattern, and returns its groups.
-func (p *process) see(ctx context.Context, pattern *regexp.Regexp) ([]string, error) {
+// See waits until the output of the process matches the pattern, and returns its groups.
+func (p *Process) See(ctx context.Context, pattern *regexp.Regexp) ([]string, error) {
 	for {
 		text, changed := p.screen.text()
 		if found := pattern.FindStringSubmatch(text); found != nil {
@@ -107,12 +107,21 @@ func (p *process) see(ctx context.Context, pattern *regexp.Regexp) ([]string, er
 	}
 }
 
-// finish waits until a process has ended by itself, and returns its output.
-func (p *process) finish(ctx context.Context) (string, error) {
+// Output returns what the process has written, up to a bound.
+func (p *Process) Output() string {
+	text, _ := p.screen.text()
+	return text
+}
+
+// PID returns the process id.
+func (p *Process) PID() int { return p.command.Process.Pid }
+
+// Finish waits until a process has ended by itself, and returns its output.
+func (p *Process) Finish(ctx context.Context) (string, error) {
 	select {
 	case <-p.ended:
 	case <-ctx.Done():
-		return "", errors.Join(context.Cause(ctx), p.stop())
+		return "", errors.Join(context.Cause(ctx), p.Stop())
 	}
 	text, _ := p.screen.text()
 	if !p.command.ProcessState.Success() {

@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// service is a running `timerbus dev`.
-type service struct {
-	*process
+// Service is a running `timerbus dev`.
+type Service struct {
+	*Process
 
-	api, nats string
-	// up is the time from the start to the first answer.
-	up time.Duration
+	API, NATS string
+	// Up is the time from the start to the first answer.
+	Up time.Duration
 }
 
 const (
@@ -27,28 +27,28 @@ const (
 
 var banner = regexp.MustCompile(`HTTP API +(http://\S+)\n +(?:NATS +(nats://\S+)|bus )`)
 
-// startService starts a service and waits until it is ready.
-func startService(ctx context.Context, binary string, args []string) (_ *service, err error) {
+// StartService starts a service and waits until it is ready.
+func StartService(ctx context.Context, binary string, args []string) (_ *Service, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, errors.New("the service did not become ready"))
 	defer cancel()
 	began := time.Now()
-	p, err := start("the service", binary, nil, args...)
+	p, err := Start("the service", binary, nil, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, p.stop())
+			err = errors.Join(err, p.Stop())
 		}
 	}()
-	found, err := p.see(ctx, banner)
+	found, err := p.See(ctx, banner)
 	if err != nil {
 		return nil, err
 	}
-	s := &service{process: p, api: found[1], nats: found[2]}
+	s := &Service{Process: p, API: found[1], NATS: found[2]}
 	for {
-		if err = ready(ctx, s.api); err == nil {
-			s.up = time.Since(began)
+		if err = ready(ctx, s.API); err == nil {
+			s.Up = time.Since(began)
 			return s, nil
 		}
 		again := time.NewTimer(askEvery)

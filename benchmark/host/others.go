@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"errors"
@@ -12,16 +12,16 @@ import (
 // clockTick is the unit of times in /proc/stat.
 const clockTick = 10 * time.Millisecond
 
-// spent is the processor time used until a time.
-type spent struct {
-	at time.Time
-	// machine is the time of all processes, ours that of this process and its ended children.
-	machine, ours time.Duration
+// Spent is the processor time used until a time.
+type Spent struct {
+	At time.Time
+	// Machine is the time of all processes, ours that of this process and its ended children.
+	Machine, ours time.Duration
 }
 
-// spentUntilNow reads both times. Without /proc it leaves machine at 0.
-func spentUntilNow() (spent, error) {
-	s := spent{at: time.Now()}
+// SpentUntilNow reads both times. Without /proc it leaves machine at 0.
+func SpentUntilNow() (Spent, error) {
+	s := Spent{At: time.Now()}
 	text, err := os.ReadFile("/proc/stat")
 	if errors.Is(err, os.ErrNotExist) {
 		return s, nil
@@ -29,7 +29,7 @@ func spentUntilNow() (spent, error) {
 	if err != nil {
 		return s, err
 	}
-	if s.machine, err = busy(string(text)); err != nil {
+	if s.Machine, err = busy(string(text)); err != nil {
 		return s, err
 	}
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
@@ -62,8 +62,8 @@ func busy(stat string) (time.Duration, error) {
 	return time.Duration(ticks) * clockTick, nil
 }
 
-// othersSince returns the average number of processors that other processes kept busy.
-func (s spent) othersSince(before spent) float64 {
-	others := (s.machine - before.machine) - (s.ours - before.ours)
-	return max(0, others.Seconds()/s.at.Sub(before.at).Seconds())
+// OthersSince returns the average number of processors that other processes kept busy.
+func (s Spent) OthersSince(before Spent) float64 {
+	others := (s.Machine - before.Machine) - (s.ours - before.ours)
+	return max(0, others.Seconds()/s.At.Sub(before.At).Seconds())
 }

@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"testing"
@@ -18,7 +18,7 @@ func TestBusy(t *testing.T) {
 }
 
 func TestOthers(t *testing.T) {
-	before := spent{at: time.Unix(100, 0), machine: 10 * time.Second, ours: 3 * time.Second}
+	before := Spent{At: time.Unix(100, 0), Machine: 10 * time.Second, ours: 3 * time.Second}
 	for _, c := range []struct {
 		machine, ours time.Duration
 		want          float64
@@ -27,12 +27,12 @@ func TestOthers(t *testing.T) {
 		{15 * time.Second, 8 * time.Second, 0},
 		{15 * time.Second, 8010 * time.Millisecond, 0}, // the machine's ticks are coarser
 	} {
-		after := spent{at: time.Unix(110, 0), machine: c.machine, ours: c.ours}
-		if got := after.othersSince(before); got != c.want {
+		after := Spent{At: time.Unix(110, 0), Machine: c.machine, ours: c.ours}
+		if got := after.OthersSince(before); got != c.want {
 			t.Errorf("others %v, want %v", got, c.want)
 		}
 	}
-	if s, err := spentUntilNow(); err != nil || s.at.IsZero() {
+	if s, err := SpentUntilNow(); err != nil || s.At.IsZero() {
 		t.Errorf("spent %+v, %v", s, err)
 	}
 }

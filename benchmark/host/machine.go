@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// machine describes the machine of a measurement.
-type machine struct {
+// Machine describes the machine of a measurement.
+type Machine struct {
 	Processors int     `json:"processors"`
 	Model      string  `json:"model"`
 	MemoryGiB  float64 `json:"memoryGiB"`
@@ -20,13 +20,13 @@ type machine struct {
 	Go         string  `json:"go"`
 }
 
-func (m machine) String() string {
+func (m Machine) String() string {
 	return fmt.Sprintf("%d processors (%s), %.0f GiB, %s, %s", m.Processors, m.Model, m.MemoryGiB, m.System, m.Go)
 }
 
-// thisMachine describes this machine from /proc.
-func thisMachine() (machine, error) {
-	m := machine{Processors: runtime.NumCPU(), Go: runtime.Version(), System: runtime.GOOS, Model: runtime.GOARCH}
+// ThisMachine describes this machine from /proc.
+func ThisMachine() (Machine, error) {
+	m := Machine{Processors: runtime.NumCPU(), Go: runtime.Version(), System: runtime.GOOS, Model: runtime.GOARCH}
 	if runtime.GOOS != "linux" {
 		return m, nil
 	}
@@ -60,7 +60,8 @@ func lineOf(text, name string) string {
 	return ""
 }
 
-func versionOf(ctx context.Context, binary string) (string, error) {
+// VersionOf returns the version of a timerbus binary.
+func VersionOf(ctx context.Context, binary string) (string, error) {
 	var b struct {
 		Version string `json:"version"`
 	}
