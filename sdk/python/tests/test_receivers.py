@@ -126,16 +126,15 @@ def test_callback(receiver: Callable[[Handler, Any, Any], Send], case: dict[str,
         del headers["webhook-id"]
     if case.get("tamper"):
         body = body.replace(b"order-17", b"order-18")
-    if case.get("duplicate"):
-        deduplication.remember("id-1")
-    answer = send(headers, body)
-    assert answer.status == case["status"]
-    if "body" in case:
-        assert json.loads(answer.body) == case["body"]
-    assert answer.retry_after == case.get("retryAfter")
-    assert bool(deliveries) == case["handled"]
-    if deliveries:
-        assert deliveries[0] == Delivery(
+    for _ in range(case.get("sent", 1)):
+        answer = send(headers, body)
+        assert answer.status == case["status"]
+        if "body" in case:
+            assert json.loads(answer.body) == case["body"]
+        assert answer.retry_after == case.get("retryAfter")
+    assert len(deliveries) == case["handled"]
+    for delivery in deliveries:
+        assert delivery == Delivery(
             webhook_id="id-1",
             namespace="shop",
             timer_id="order-17 ä",
@@ -147,8 +146,9 @@ def test_callback(receiver: Callable[[Handler, Any, Any], Send], case: dict[str,
             correlation_id="c-1",
             payload={"order": 17, "snake_case": True},
         )
-        ok = json.loads(answer.body).get("ok") is True
-        assert deduplication.seen("id-1") == ok, "only a delivery that was processed is remembered"
+    remembered = deduplication.find("id-1")
+    ok = case.get("body", {}).get("ok") is True
+    assert (remembered and json.loads(remembered)) == (case["body"] if ok else None), "only replies to processed deliveries are remembered"
 
 
 def test_golden_signatures() -> None:
@@ -167,8 +167,8 @@ def test_secrets_are_required() -> None:
 def test_memory_deduplication_forgets_the_oldest() -> None:
     memory = MemoryDeduplication(size=2)
     for webhook_id in ("a", "b", "c"):
-        memory.remember(webhook_id)
-    assert [memory.seen(one) for one in ("a", "b", "c")] == [False, True, True]
+        memory.remember(webhook_id, f"reply to {webhook_id}")
+    assert [memory.find(one) for one in ("a", "b", "c")] == [None, "reply to b", "reply to c"]
 
 
 def test_memory_deduplication_is_used_by_threads() -> None:
@@ -176,7 +176,7 @@ def test_memory_deduplication_is_used_by_threads() -> None:
 
     def remember(thread: int) -> None:
         for i in range(5000):
-            memory.remember(f"{thread}-{i}")
+            memory.remember(f"{thread}-{i}", "")
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -185,20 +185,28 @@ def test_memory_deduplication_is_used_by_threads() -> None:
             list(threads.map(remember, range(8)))
     finally:
         sys.setswitchinterval(interval)
-    assert sum(memory.seen(f"{n}-{i}") for n in range(8) for i in range(5000)) == 3
+    assert sum(memory.find(f"{n}-{i}") is not None for n in range(8) for i in range(5000)) == 3
+
+
+def test_a_reply_that_is_an_error_is_not_remembered() -> None:
+    memory = MemoryDeduplication()
+    receiver = Receiver(None, deduplication=memory)
+    body = json.dumps(CALLBACKS["delivery"]).encode()
+    assert receiver.receive(lambda _: Reply(503, {"ok": True}), {"webhook-id": "a"}, body).status == 503
+    assert memory.find("a") is None
 
 
 def test_blocking_calls_do_not_run_on_the_event_loop() -> None:
     threads: dict[str, int] = {}
 
     class Recording(MemoryDeduplication):
-        def seen(self, webhook_id: str) -> bool:
-            threads["seen"] = threading.get_ident()
-            return super().seen(webhook_id)
+        def find(self, webhook_id: str) -> str | None:
+            threads["find"] = threading.get_ident()
+            return super().find(webhook_id)
 
-        def remember(self, webhook_id: str) -> None:
+        def remember(self, webhook_id: str, reply: str) -> None:
             threads["remember"] = threading.get_ident()
-            super().remember(webhook_id)
+            super().remember(webhook_id, reply)
 
     def synchronous(delivery: Delivery) -> None:
         threads["synchronous"] = threading.get_ident()
@@ -215,4 +223,4 @@ def test_blocking_calls_do_not_run_on_the_event_loop() -> None:
 
     loop = anyio.run(receive)
     assert {name for name, thread in threads.items() if thread == loop} == {"asynchronous"}
-    assert set(threads) == {"seen", "remember", "synchronous", "asynchronous"}
+    assert set(threads) == {"find", "remember", "synchronous", "asynchronous"}

@@ -27,7 +27,7 @@ export interface Reply {
   readonly status: number;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The delivery was processed, so that a repetition can be skipped. */
+  /** The delivery was processed: a repetition gets the same reply. */
   readonly processed: boolean;
 }
 
@@ -59,32 +59,32 @@ export function stopSchedule(): Reply {
 /** Handles a delivery. If it throws, the attempt has failed and is repeated. */
 export type Handler = (delivery: Delivery) => Reply | void | Promise<Reply | void>;
 
-/** Remembers the webhook ids of deliveries that were processed. */
+/** Stores the replies to deliveries that were processed: a receiver answers a repetition with the first reply. */
 export interface Deduplication {
-  /** Reports whether the delivery was processed before. */
-  seen(webhookId: string): boolean | Promise<boolean>;
-  /** Remembers a delivery that was processed. A delivery that is retried is not remembered. */
-  remember(webhookId: string): void | Promise<void>;
+  /** Returns the reply that remember has stored for this delivery, or null or undefined. */
+  find(webhookId: string): string | null | undefined | Promise<string | null | undefined>;
+  /** Stores done, reschedule or stopSchedule, as the JSON text of the answer. A delivery that is retried is not remembered. */
+  remember(webhookId: string, reply: string): void | Promise<unknown>;
 }
 
-/** Remembers the last webhook ids in this process: enough for one process that may forget them when it ends. */
+/** Remembers the last replies in this process: enough for one process that may forget them when it ends. */
 export class MemoryDeduplication implements Deduplication {
-  readonly #ids = new Set<string>();
+  readonly #replies = new Map<string, string>();
   readonly #size: number;
 
   constructor(size = 10_000) {
     this.#size = size;
   }
 
-  seen(webhookId: string): boolean {
-    return this.#ids.has(webhookId);
+  find(webhookId: string): string | undefined {
+    return this.#replies.get(webhookId);
   }
 
-  remember(webhookId: string): void {
-    this.#ids.add(webhookId);
-    for (const oldest of this.#ids) {
-      if (this.#ids.size <= this.#size) break;
-      this.#ids.delete(oldest);
+  remember(webhookId: string, reply: string): void {
+    this.#replies.set(webhookId, reply);
+    for (const oldest of this.#replies.keys()) {
+      if (this.#replies.size <= this.#size) break;
+      this.#replies.delete(oldest);
     }
   }
 }
@@ -135,7 +135,12 @@ export class Receiver {
       return reply(400, { error: `the body is not a delivery: ${String(error)}` });
     }
     const { deduplication, handler, onError } = this.#options;
-    if ((await deduplication?.seen(delivery.webhookId)) === true) return done();
+    const remembered: unknown = (await deduplication?.find(delivery.webhookId)) ?? undefined;
+    if (typeof remembered === "string") return { ...done(), body: remembered };
+    if (remembered !== undefined) {
+      // Some database clients return a parsed object for a column of JSON.
+      throw new TypeError(`deduplication.find returned ${typeof remembered}: want the text of remember, or null`);
+    }
     let answer: Reply;
     try {
       answer = (await handler(delivery)) ?? done();
@@ -143,7 +148,7 @@ export class Receiver {
       (onError ?? ((e: unknown) => console.error("handler of a callback failed:", e)))(error, delivery);
       return reply(500, { error: "the handler failed" });
     }
-    if (answer.processed) await deduplication?.remember(delivery.webhookId);
+    if (answer.processed) await deduplication?.remember(delivery.webhookId, answer.body);
     return answer;
   }
 }

@@ -101,37 +101,37 @@ def stop_schedule() -> Reply:
 
 
 class Deduplication(Protocol):
-    """Remembers the webhook ids of deliveries that were processed. A receiver uses it around its handler.
+    """Stores the replies to deliveries that were processed: a receiver answers a repetition with the first reply.
 
     Receivers call it from several threads; that of FastAPI calls it outside the event loop.
     """
 
-    def seen(self, webhook_id: str) -> bool:
-        """Report whether the delivery was processed before."""
+    def find(self, webhook_id: str) -> str | None:
+        """Return the reply that remember has stored for this delivery, or None."""
 
-    def remember(self, webhook_id: str) -> None:
-        """Remember a delivery that was processed. A delivery that is retried is not remembered."""
+    def remember(self, webhook_id: str, reply: str) -> None:
+        """Store done, reschedule or stop_schedule, as the JSON text of the answer. A delivery that is retried is not remembered."""
 
 
 class MemoryDeduplication:
-    """Remembers the last webhook ids in this process: enough for one process that may forget them when it ends."""
+    """Remembers the last replies in this process: enough for one process that may forget them when it ends."""
 
     def __init__(self, size: int = 10_000) -> None:
         self._size = size
-        self._ids: dict[str, None] = {}
+        self._replies: dict[str, str] = {}
         self._lock = threading.Lock()
 
-    def seen(self, webhook_id: str) -> bool:
-        """Report whether the delivery was processed before."""
+    def find(self, webhook_id: str) -> str | None:
+        """Return the reply to a delivery, or None."""
         with self._lock:
-            return webhook_id in self._ids
+            return self._replies.get(webhook_id)
 
-    def remember(self, webhook_id: str) -> None:
-        """Remember a delivery, and forget the oldest if there are too many."""
+    def remember(self, webhook_id: str, reply: str) -> None:
+        """Remember a reply, and forget the oldest if there are too many."""
         with self._lock:
-            self._ids[webhook_id] = None
-            if len(self._ids) > self._size:
-                del self._ids[next(iter(self._ids))]
+            self._replies[webhook_id] = reply
+            if len(self._replies) > self._size:
+                del self._replies[next(iter(self._replies))]
 
 
 Handler = Callable[[Delivery], "Reply | None"]
@@ -188,14 +188,13 @@ class Receiver:
             delivery = Delivery.parse(webhook_id, json.loads(body))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             return Reply(400, {"error": f"the body is not a delivery: {error!r}"})
-        if self._deduplication is not None and self._deduplication.seen(delivery.webhook_id):
-            return done()
-        return delivery
+        remembered = None if self._deduplication is None else self._deduplication.find(delivery.webhook_id)
+        return delivery if remembered is None else Reply(200, json.loads(remembered))
 
     def _end(self, delivery: Delivery, reply: Reply | None) -> Reply:
         reply = reply or done()
-        if self._deduplication is not None and reply.body is not None and reply.body.get("ok") is True:
-            self._deduplication.remember(delivery.webhook_id)
+        if self._deduplication is not None and reply.status == 200 and reply.body is not None and reply.body.get("ok") is True:
+            self._deduplication.remember(delivery.webhook_id, reply.content.decode())
         return reply
 
     def _failed(self, delivery: Delivery) -> Reply:

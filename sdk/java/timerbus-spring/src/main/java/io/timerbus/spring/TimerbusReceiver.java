@@ -25,7 +25,7 @@ import org.springframework.web.servlet.function.ServerResponse;
 public final class TimerbusReceiver {
   private TimerbusReceiver() {}
 
-  /** Returns a route that receives callbacks signed with one of these secrets, and remembers no ids. */
+  /** Returns a route that receives callbacks signed with one of these secrets, and remembers no replies. */
   public static RouterFunction<ServerResponse> route(String path, List<String> secrets, Handler handler) {
     return route(path, secrets, handler, Deduplication.none());
   }

@@ -3,51 +3,52 @@ package io.timerbus.webhook;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Set;
 
-/** Remembers the webhook ids of deliveries that were processed. Receivers call it from several threads. */
+/**
+ * Stores the replies to deliveries that were processed: a receiver answers a repetition with the first reply. Receivers call it from several
+ * threads.
+ */
 public interface Deduplication {
-  /** Reports whether the delivery was processed before. */
-  boolean seen(String webhookId);
+  /** Returns the reply that remember has stored for this delivery, or null. */
+  String find(String webhookId);
 
-  /** Remembers a delivery that was processed. A delivery that is retried is not remembered. */
-  void remember(String webhookId);
+  /** Stores done, reschedule or stopSchedule, as the JSON text of the answer. A delivery that is retried is not remembered. */
+  void remember(String webhookId, String reply);
 
   /** Returns one that remembers nothing. */
   static Deduplication none() {
     return new Deduplication() {
       @Override
-      public boolean seen(String webhookId) {
-        return false;
+      public String find(String webhookId) {
+        return null;
       }
 
       @Override
-      public void remember(String webhookId) {}
+      public void remember(String webhookId, String reply) {}
     };
   }
 
-  /** Returns one that remembers the last ids in this process: enough for one process that may forget them when it ends. */
+  /** Returns one that remembers the last replies in this process: enough for one process that may forget them when it ends. */
   static Deduplication inMemory(int size) {
-    Set<String> ids =
-        Collections.synchronizedSet(
-            Collections.newSetFromMap(
-                new LinkedHashMap<>() {
-                  private static final long serialVersionUID = 1;
+    Map<String, String> replies =
+        Collections.synchronizedMap(
+            new LinkedHashMap<>() {
+              private static final long serialVersionUID = 1;
 
-                  @Override
-                  protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
-                    return size() > size;
-                  }
-                }));
+              @Override
+              protected boolean removeEldestEntry(Map.Entry<String, String> eldest) {
+                return size() > size;
+              }
+            });
     return new Deduplication() {
       @Override
-      public boolean seen(String webhookId) {
-        return ids.contains(webhookId);
+      public String find(String webhookId) {
+        return replies.get(webhookId);
       }
 
       @Override
-      public void remember(String webhookId) {
-        ids.add(webhookId);
+      public void remember(String webhookId, String reply) {
+        replies.put(webhookId, reply);
       }
     };
   }

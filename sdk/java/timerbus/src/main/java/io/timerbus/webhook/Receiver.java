@@ -31,7 +31,7 @@ public final class Receiver {
     return new Receiver(secrets.stream().map(Webhook::new).toList(), handler, deduplication);
   }
 
-  /** Returns a receiver that accepts callbacks signed with this secret, and remembers no ids. */
+  /** Returns a receiver that accepts callbacks signed with this secret, and remembers no replies. */
   public static Receiver of(String secret, Handler handler) {
     return of(List.of(secret), handler, Deduplication.none());
   }
@@ -59,8 +59,9 @@ public final class Receiver {
     } catch (RuntimeException e) {
       return Reply.failed(400, "the body is not a delivery");
     }
-    if (deduplication.seen(delivery.webhookId())) {
-      return Reply.done();
+    String remembered = deduplication.find(delivery.webhookId());
+    if (remembered != null) {
+      return new Reply(200, remembered, null, true);
     }
     Reply reply;
     try {
@@ -73,7 +74,7 @@ public final class Receiver {
       reply = Reply.done();
     }
     if (reply.processed()) {
-      deduplication.remember(delivery.webhookId());
+      deduplication.remember(delivery.webhookId(), reply.body());
     }
     return reply;
   }

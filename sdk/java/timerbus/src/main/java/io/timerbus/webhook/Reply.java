@@ -10,7 +10,7 @@ import java.time.Instant;
  * @param status the HTTP status
  * @param body the JSON of the body
  * @param retryAfter the seconds of the header Retry-After, or null
- * @param processed the delivery was processed, so that a repetition can be skipped
+ * @param processed the delivery was processed: a repetition gets the same reply
  */
 public record Reply(int status, String body, Long retryAfter, boolean processed) {
   /** The timer is done. A handler that returns null answers the same. */
