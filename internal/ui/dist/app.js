@@ -466,26 +466,26 @@ retryPolicy;return t("div",{class:"grid",children:[t(N,{title:"Settings",aside:c
 ["Shards",c.numShards],["Callback timeout",j(d.callbackTimeout)],["Retry",`${ne(u.maxAttempts,"attempt")}, from ${j(u.initialInterval)}, \xD7 ${JSON.stringify(u.
 backoffMultiplier)}, to ${j(u.maxInterval)}`],["History",j(d.historyRetention)],["Dead timers",j(d.deadRetention)],["Payloads of done timers",d.keepPayload?j(d.
 keepPayload):"not kept"],["Final statuses",d.finalStatuses?.join(", ")],["Event topics",d.eventTopics?.join(", ")],["On done",d.onDone&&t("code",{children:d.onDone})],
-["On dead",d.onDead&&t("code",{children:d.onDead})],["Headers",d.headers&&Object.keys(d.headers).join(", ")],["Version",c.version],["Updated",t(O,{at:c.updatedAt})]]})}),
-t(N,{title:"Limits",children:t(ke,{of:[["Calls of one host",`${d.hostConcurrency} for each dispatcher`],["Pending timers",d.quota?.maxPending?P(d.quota.maxPending):
-"no limit"],["Creates",d.quota?.createsPerSecond?`${P(d.quota.createsPerSecond)} per second`:"no limit"],["Payload",d.quota?.maxPayloadBytes?`${P(d.quota.maxPayloadBytes)}\
- bytes`:"102,400 bytes"],...(d.flows??[]).map(p=>[`Flow ${p.pattern}`,[p.rate&&`${p.rate.count} per ${j(p.rate.per)}`,p.concurrency&&`${p.concurrency} at a time`].
-filter(Boolean).join(", ")])]})}),t(N,{title:"Keys of signatures",flush:!0,wide:!0,children:d.secrets?.length?t(ae,{caption:"Keys of signatures",head:["Id","Cre\
-ated","Expires"],children:d.secrets.map(p=>t("tr",{children:[t("td",{children:t("code",{children:p.id})}),t("td",{children:t(O,{at:p.createdAt})}),t("td",{children:p.
-expiresAt?t(O,{at:p.expiresAt}):"never"})]},p.id))}):t(M,{title:"Callbacks of this namespace are not signed.",command:`timerbus namespace update ${e} --secret -`,
-children:"Set a secret with the CLI:"})}),(d.callbackAuth||d.tls)&&t(N,{title:"Authentication of callbacks",children:t(ke,{of:[["Type",d.callbackAuth?.type],["T\
-oken endpoint",d.callbackAuth?.tokenUrl],["Client",d.callbackAuth?.clientId??d.callbackAuth?.username],["Own authorities",d.tls?.ca&&"yes"],["Client certificate",
-d.tls?.certificate&&"yes"]]})})]})}}),r&&t(Ke,{action:r,close:()=>{s(null)},after:n.again}),a&&n.data&&t(Za,{of:n.data,close:()=>{o(!1)},after:n.again})]})}function Za({
-of:e,close:n,after:r}){let[s]=h(e),a=s.settings,o={callbackTimeout:j(a.callbackTimeout),historyRetention:j(a.historyRetention),deadRetention:j(a.deadRetention),
-hostConcurrency:String(a.hostConcurrency),maxPending:String(a.quota?.maxPending??"")},[i,l]=h(o),c=u=>p=>{l({...i,[u]:p})},d=()=>{let u={};for(let p of["callbac\
-kTimeout","historyRetention","deadRetention"])i[p]!==o[p]&&(u[p]=i[p]||null);return i.hostConcurrency!==o.hostConcurrency&&(u.hostConcurrency=i.hostConcurrency?
-Number(i.hostConcurrency):null),i.maxPending!==o.maxPending&&(u.quota={...a.quota,maxPending:i.maxPending?Number(i.maxPending):null}),Object.keys(u).length?{name:s.
-name,settings:u,ifVersion:s.version}:"Nothing has changed."};return t(pe,{title:`Edit ${s.name}`,verb:"Save",path:"namespaces/update",body:d,done:`${s.name} is \
-updated.`,close:n,after:r,children:[t(B,{label:"Callback timeout",value:i.callbackTimeout,set:c("callbackTimeout"),hint:"1s to 5m"}),t(B,{label:"History retenti\
-on",value:i.historyRetention,set:c("historyRetention")}),t(B,{label:"Dead retention",value:i.deadRetention,set:c("deadRetention")}),t(B,{label:"Calls of one hos\
-t for each dispatcher",type:"number",value:i.hostConcurrency,set:c("hostConcurrency"),hint:"1 to 1024"}),t(B,{label:"Pending timers, at most",type:"number",value:i.
-maxPending,set:c("maxPending"),hint:"Empty: no limit"}),t("p",{class:"hint",children:["Empty fields get their default. All other settings: ",t("code",{children:[
-"timerbus namespace update ",s.name," --help"]})]})]})}var Ja=50;function Ka(e){if(!e.held)return"free";let n=mn(e.overdueFor??"");return n>=6e4?"l4":n>=1e4?"l3":n>=2e3?"l2":n>0?"l1":"l0"}var Va=[["l0","nothing over\
+["On dead",d.onDead&&t("code",{children:d.onDead})],["Result events",d.results],["Headers",d.headers&&Object.keys(d.headers).join(", ")],["Version",c.version],[
+"Updated",t(O,{at:c.updatedAt})]]})}),t(N,{title:"Limits",children:t(ke,{of:[["Calls of one host",`${d.hostConcurrency} for each dispatcher`],["Pending timers",
+d.quota?.maxPending?P(d.quota.maxPending):"no limit"],["Creates",d.quota?.createsPerSecond?`${P(d.quota.createsPerSecond)} per second`:"no limit"],["Payload",d.
+quota?.maxPayloadBytes?`${P(d.quota.maxPayloadBytes)} bytes`:"102,400 bytes"],...(d.flows??[]).map(p=>[`Flow ${p.pattern}`,[p.rate&&`${p.rate.count} per ${j(p.rate.
+per)}`,p.concurrency&&`${p.concurrency} at a time`].filter(Boolean).join(", ")])]})}),t(N,{title:"Keys of signatures",flush:!0,wide:!0,children:d.secrets?.length?
+t(ae,{caption:"Keys of signatures",head:["Id","Created","Expires"],children:d.secrets.map(p=>t("tr",{children:[t("td",{children:t("code",{children:p.id})}),t("t\
+d",{children:t(O,{at:p.createdAt})}),t("td",{children:p.expiresAt?t(O,{at:p.expiresAt}):"never"})]},p.id))}):t(M,{title:"Callbacks of this namespace are not sig\
+ned.",command:`timerbus namespace update ${e} --secret -`,children:"Set a secret with the CLI:"})}),(d.callbackAuth||d.tls)&&t(N,{title:"Authentication of callb\
+acks",children:t(ke,{of:[["Type",d.callbackAuth?.type],["Token endpoint",d.callbackAuth?.tokenUrl],["Client",d.callbackAuth?.clientId??d.callbackAuth?.username],
+["Own authorities",d.tls?.ca&&"yes"],["Client certificate",d.tls?.certificate&&"yes"]]})})]})}}),r&&t(Ke,{action:r,close:()=>{s(null)},after:n.again}),a&&n.data&&
+t(Za,{of:n.data,close:()=>{o(!1)},after:n.again})]})}function Za({of:e,close:n,after:r}){let[s]=h(e),a=s.settings,o={callbackTimeout:j(a.callbackTimeout),historyRetention:j(
+a.historyRetention),deadRetention:j(a.deadRetention),hostConcurrency:String(a.hostConcurrency),maxPending:String(a.quota?.maxPending??"")},[i,l]=h(o),c=u=>p=>{l(
+{...i,[u]:p})},d=()=>{let u={};for(let p of["callbackTimeout","historyRetention","deadRetention"])i[p]!==o[p]&&(u[p]=i[p]||null);return i.hostConcurrency!==o.hostConcurrency&&
+(u.hostConcurrency=i.hostConcurrency?Number(i.hostConcurrency):null),i.maxPending!==o.maxPending&&(u.quota={...a.quota,maxPending:i.maxPending?Number(i.maxPending):
+null}),Object.keys(u).length?{name:s.name,settings:u,ifVersion:s.version}:"Nothing has changed."};return t(pe,{title:`Edit ${s.name}`,verb:"Save",path:"namespac\
+es/update",body:d,done:`${s.name} is updated.`,close:n,after:r,children:[t(B,{label:"Callback timeout",value:i.callbackTimeout,set:c("callbackTimeout"),hint:"1s\
+ to 5m"}),t(B,{label:"History retention",value:i.historyRetention,set:c("historyRetention")}),t(B,{label:"Dead retention",value:i.deadRetention,set:c("deadReten\
+tion")}),t(B,{label:"Calls of one host for each dispatcher",type:"number",value:i.hostConcurrency,set:c("hostConcurrency"),hint:"1 to 1024"}),t(B,{label:"Pendin\
+g timers, at most",type:"number",value:i.maxPending,set:c("maxPending"),hint:"Empty: no limit"}),t("p",{class:"hint",children:["Empty fields get their default. \
+All other settings: ",t("code",{children:["timerbus namespace update ",s.name," --help"]})]})]})}var Ja=50;function Ka(e){if(!e.held)return"free";let n=mn(e.overdueFor??"");return n>=6e4?"l4":n>=1e4?"l3":n>=2e3?"l2":n>0?"l1":"l0"}var Va=[["l0","nothing over\
 due"],["l1","< 2 s"],["l2","< 10 s"],["l3","< 1 min"],["l4","longer"],["free","no owner"]];function qr(){let e=$.value,n=F(`shards/${e}`,5e3,a=>R("shards/list",
 {namespace:e},a)),[r,s]=h(Ja);return t(z,{title:"Shards",children:t(q,{of:n,children:({shards:a})=>{let o=a.filter(p=>!p.held).length,i=a.filter(p=>p.overdueFor),
 l=Math.max(0,...i.map(p=>mn(p.overdueFor??""))),c=new Map;for(let p of a)p.held&&c.set(p.node??"",(c.get(p.node??"")??0)+1);let d=Math.max(1,...c.values()),u=it();
