@@ -271,12 +271,11 @@ func (n *namespaceCommands) print(ns client.Namespace, err error) error {
 		{"history retention", ns.Settings.HistoryRetention},
 		{"dead retention", ns.Settings.DeadRetention},
 		{"host concurrency", strconv.Itoa(ns.Settings.HostConcurrency)},
-		{"results", string(ns.Settings.Results)},
 		{"retry", fmt.Sprintf("%d attempts, %s apart at first, × %v, at most %s",
 			retry.MaxAttempts, retry.InitialInterval, retry.BackoffMultiplier, retry.MaxInterval)},
 	}
 	for _, optional := range [][]string{
-		{"keep payload", ns.Settings.KeepPayload}, {"on done", ns.Settings.OnDone}, {"on dead", ns.Settings.OnDead},
+		{"results", string(ns.Settings.Results)}, {"keep payload", ns.Settings.KeepPayload}, {"on done", ns.Settings.OnDone}, {"on dead", ns.Settings.OnDead},
 	} {
 		if optional[1] != "" {
 			rows = append(rows, optional)
