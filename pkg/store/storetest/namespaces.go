@@ -93,6 +93,7 @@ func namespaceGet(w *world) {
 					InitialInterval: time.Millisecond, BackoffMultiplier: 1.1, MaxInterval: time.Minute,
 				},
 				CallbackTimeout: 3 * time.Second, HistoryRetention: store.MaxHistoryRetention, DeadRetention: time.Hour, HostConcurrency: 1 + i,
+				Results: store.ResultsFailures,
 			},
 			Version: 5, CreatedAt: w.now, UpdatedAt: w.now + 1, // the given version is ignored
 		}
