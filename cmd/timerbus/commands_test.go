@@ -526,10 +526,13 @@ func TestCommandsAskTheAPI(t *testing.T) {
 		"namespace results": {
 			[]string{"namespace", "update", "n", "--results", "failures"},
 			200, strings.Replace(aNamespace, `"hostConcurrency":64`, `"hostConcurrency":64,"results":"failures"`, 1),
-			"namespaces/update", `{"name":"n","settings":{"results":"failures"}}`, []string{"results            failures\n"}, "",
+			"namespaces/update", `{"name":"n","settings":{"results":"failures"}}`,
+			[]string{"results            failures\n"},
+			"",
 		},
 		"namespace without results": {
-			[]string{"namespace", "create", "n", "--preset", "small", "--results", "off"}, 200, aNamespace, "namespaces/create",
+			[]string{"namespace", "create", "n", "--preset", "small", "--results", "off"},
+			200, aNamespace, "namespaces/create",
 			`{"name":"n","preset":"small","settings":{"results":"off"}}`, nil, "",
 		},
 		"namespace quotas": {

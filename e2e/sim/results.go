@@ -25,8 +25,8 @@ func (o *oracle) checkSelected(r *event.Result) {
 	}
 }
 
-// wrote records the attempts that were used without a call, or replaced by an expiry, of a namespace without results: there, only the
-// writes tell.
+// wrote records the attempts of a namespace without results that were used without a call, or replaced by an expiry. In other namespaces
+// the results report them.
 func (o *oracle) wrote(f *finish) {
 	if o.world.plan.resultsOf(f.before.Namespace) != store.ResultsOff {
 		return
