@@ -523,6 +523,18 @@ func TestCommandsAskTheAPI(t *testing.T) {
 		"namespace retention": {
 			[]string{"namespace", "update", "n", "--history-retention", "48h", "--dead-retention", "96h", "--host-concurrency", "8"}, 200, aNamespace, "namespaces/update", `{"name":"n","settings":{"deadRetention":"96h0m0s","historyRetention":"48h0m0s","hostConcurrency":8}}`, []string{"host concurrency   64\n"}, "",
 		},
+		"namespace results": {
+			[]string{"namespace", "update", "n", "--results", "failures"},
+			200, strings.Replace(aNamespace, `"hostConcurrency":64`, `"hostConcurrency":64,"results":"failures"`, 1),
+			"namespaces/update", `{"name":"n","settings":{"results":"failures"}}`,
+			[]string{"results            failures\n"},
+			"",
+		},
+		"namespace without results": {
+			[]string{"namespace", "create", "n", "--preset", "small", "--results", "off"},
+			200, aNamespace, "namespaces/create",
+			`{"name":"n","preset":"small","settings":{"results":"off"}}`, nil, "",
+		},
 		"namespace quotas": {
 			[]string{"namespace", "update", "n", "--max-pending", "1000", "--creates-per-second", "0", "--max-payload", "2048"},
 			200, strings.Replace(aNamespace, `"hostConcurrency":64`, `"hostConcurrency":64,"quota":{"maxPending":1000,"maxPayloadBytes":2048}`, 1),

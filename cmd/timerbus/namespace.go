@@ -30,7 +30,7 @@ func (p *program) namespaceCommand() *cobra.Command {
 type settingsFlags struct {
 	timeout, retention, deadRetention, keepPayload time.Duration
 	hostConcurrency                                int
-	onDone, onDead                                 string
+	onDone, onDead, results                        string
 	flows                                          []string
 	quota                                          quotaFlags
 	retry                                          retryFlags
@@ -46,6 +46,9 @@ func (f *settingsFlags) add(c *cobra.Command) {
 	c.Flags().IntVar(&f.hostConcurrency, "host-concurrency", 0, "concurrent callbacks to one host and port, 1 to 1024")
 	c.Flags().StringVar(&f.onDone, "on-done", "", `URL to call when a timer is done; "" removes it`)
 	c.Flags().StringVar(&f.onDead, "on-dead", "", `URL to call when a timer is dead or has expired; "" removes it`)
+	c.Flags().StringVar(&f.results, "results", "",
+		"attempts whose result events are published: all, failures (failed, expired or dead) or off")
+	completeWith(c, "results", "all", "failures", "off")
 	c.Flags().StringArrayVar(&f.flows, "flow", nil,
 		`limit of a flow, such as "tenant-*:10/1s,burst=2,concurrency=4" (repeatable, replaces all limits); "" removes all`)
 	f.quota.add(c)
@@ -119,6 +122,9 @@ func (f *settingsFlags) input(c *cobra.Command, p *program) (input client.Namesp
 	}
 	if c.Flags().Changed("host-concurrency") {
 		input.HostConcurrency, given = client.Set(f.hostConcurrency), true
+	}
+	if c.Flags().Changed("results") {
+		input.Results, given = client.Set(client.ResultEvents(f.results)), true
 	}
 	for name, url := range map[string]struct {
 		value string
@@ -269,7 +275,7 @@ func (n *namespaceCommands) print(ns client.Namespace, err error) error {
 			retry.MaxAttempts, retry.InitialInterval, retry.BackoffMultiplier, retry.MaxInterval)},
 	}
 	for _, optional := range [][]string{
-		{"keep payload", ns.Settings.KeepPayload}, {"on done", ns.Settings.OnDone}, {"on dead", ns.Settings.OnDead},
+		{"results", string(ns.Settings.Results)}, {"keep payload", ns.Settings.KeepPayload}, {"on done", ns.Settings.OnDone}, {"on dead", ns.Settings.OnDead},
 	} {
 		if optional[1] != "" {
 			rows = append(rows, optional)

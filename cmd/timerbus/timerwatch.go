@@ -36,6 +36,9 @@ func (t *timerCommands) watch() *cobra.Command {
 		Long: `Follow the results of a namespace's timers, or of one timer: a line for each attempt, and for each timer that
 is parked. They come from the bus, not from the HTTP API: --bus or TIMERBUS_BUS has its URL.
 
+A namespace with the setting results "failures" publishes no results of attempts that are done or rescheduled, and one
+with "off" publishes none: of its timers only those that are parked are shown.
+
 A result reports one attempt, and may repeat; "timer get" and "timer history" show the state of a timer.`,
 		Example: `  timerbus timer watch -n billing
   timerbus timer watch order-17 --since 1h

@@ -50,10 +50,11 @@ func (o *oracle) account(ctx context.Context, handle store.Store, op *Op) {
 	must(err)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.checkTold(id, history, &t, found)
+	results := o.world.plan.resultsOf(op.space())
+	o.checkTold(id, history, &t, found, results)
 	purged := o.mayBePurged(op)
 	if !purged && !deletion {
-		o.checkResults(id, history)
+		o.checkResults(id, history, results)
 	}
 	if found {
 		o.checkPurged(&t, op)
@@ -217,11 +218,11 @@ func (o *oracle) generation(s *opState, life int, history []store.HistoryEntry) 
 	return ""
 }
 
-// checkTold implements I14: every outcome in history was reported on results, and every dead or parked timer has its
-// event.
-func (o *oracle) checkTold(id string, history []store.HistoryEntry, t *timer.Timer, found bool) {
+// checkTold implements I14: every outcome in history that the namespace selects was reported on results, and every dead or parked timer
+// has its event.
+func (o *oracle) checkTold(id string, history []store.HistoryEntry, t *timer.Timer, found bool, results store.Results) {
 	for _, h := range history {
-		if !o.tells(attempt{timer: id, generation: h.Generation.String(), number: h.Attempt}, h.Outcome) {
+		if results.Publishes(h.Outcome) && !o.tells(attempt{timer: id, generation: h.Generation.String(), number: h.Attempt}, h.Outcome) {
 			o.broken("untold", "%s: attempt %d of generation %s ended as %s, and no result was published", id, h.Attempt, h.Generation, h.Outcome)
 		}
 		if h.Outcome == store.OutcomeDead && !o.world.recording.announced(id, h.Generation, timer.StatusDead) {

@@ -96,7 +96,7 @@ func (o *oracle) checkAttempt(s *opState, a attempt) {
 }
 
 // checkResults compares results and history with the deliveries and answers of receivers.
-func (o *oracle) checkResults(id string, history []store.HistoryEntry) {
+func (o *oracle) checkResults(id string, history []store.HistoryEntry, results store.Results) {
 	written := map[attempt]store.Outcome{}
 	for _, h := range history {
 		a := attempt{timer: id, generation: h.Generation.String(), number: h.Attempt}
@@ -130,7 +130,8 @@ func (o *oracle) checkResults(id string, history []store.HistoryEntry) {
 				seen.op.op.ID, a.number, a.generation)
 		}
 		told := slices.ContainsFunc(o.told[a], func(outcome store.Outcome) bool { return o.mayBe(a, outcome) })
-		if !seen.step.Answer.Kills() && !told && slices.ContainsFunc(seen.by, (*life).alive) {
+		selected := !slices.ContainsFunc(seen.step.outcomes(a.number, end{}), func(o store.Outcome) bool { return !results.Publishes(o) })
+		if selected && !seen.step.Answer.Kills() && !told && slices.ContainsFunc(seen.by, (*life).alive) {
 			o.broken("untold", "op %d: attempt %d of generation %s was answered %s, its dispatcher kept running, and no result was published",
 				seen.op.op.ID, a.number, a.generation, seen.step.Answer)
 		}

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/timerbus/timerbus/pkg/store"
 )
 
 const (
@@ -109,6 +111,9 @@ func Draw(seed uint64) Plan {
 	schedules.schedules(&p)
 	locals := &dice{rand.New(rand.NewPCG(seed, 0x6c6f6361))}
 	locals.locals(&p)
+	if results := (&dice{rand.New(rand.NewPCG(seed, 0x7265736c))}); results.chance(25) {
+		p.Results = []store.Results{store.ResultsFailures, store.ResultsOff}[results.IntN(2)]
+	}
 	if local := (&dice{rand.New(rand.NewPCG(seed, 0x6c6f636b))}); local.chance(25) {
 		p.Local = true
 		p.Faults = slices.DeleteFunc(p.Faults, func(f Fault) bool { // the queue of the bus has no messages

@@ -27,9 +27,9 @@ type oracle struct {
 	// seen has the attempts that receivers saw, told the outcomes on the results topic.
 	seen map[attempt]*sighting
 	told map[attempt][]store.Outcome
-	// uncalled has the attempts that were used without a call, according to results.
+	// uncalled has the attempts that were used without a call, according to results, or to writes in namespaces without results.
 	uncalled map[attempt]bool
-	// expired has the attempts instead of which an expiry was written, according to results.
+	// expired has the attempts instead of which an expiry was written, in the same way.
 	expired map[attempt]bool
 	// denied has the attempts that were answered 401, with that answer.
 	denied map[attempt]end
@@ -394,17 +394,13 @@ func (o *oracle) heard(topic bus.Topic, m *bus.Delivery) {
 		a, outcome := attempt{timer: r.TimerID, generation: r.Generation, number: r.Attempt}, store.Outcome(r.Outcome)
 		o.world.recording.resulted(&r)
 		o.mu.Lock()
+		o.checkSelected(&r)
+		o.learnUncalled(a, r.Error, outcome == store.OutcomeExpired)
 		if outcome == store.OutcomeExpired {
-			if !o.expired[a] {
-				o.counts.Expired++
-			}
-			o.expired[a], outcome = true, store.OutcomeDead
+			outcome = store.OutcomeDead
 		}
 		if !o.tells(a, outcome) {
 			o.told[a] = append(o.told[a], outcome)
-		}
-		if uncalled(r.Error) {
-			o.uncalled[a] = true
 		}
 		o.mu.Unlock()
 	case event.TypeDead, event.TypeParked:

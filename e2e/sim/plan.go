@@ -34,6 +34,8 @@ type Plan struct {
 	OnDone, OnDead bool
 	// Lifetime is that of the tokens with which callbacks of that namespace authenticate; 0 means that they do not.
 	Lifetime time.Duration
+	// Results is that of the namespaces that exist at the start, except removedNamespace, which a client creates again. Empty means all.
+	Results store.Results
 	// Flows are the limits of flowNamespace.
 	Flows []timer.FlowLimit
 	// Zones are the time zone databases. Processes begin with the first one.
@@ -276,8 +278,8 @@ type Fault struct {
 // String formats the plan for a reader.
 func (p *Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, host limit %d, circuit %d for %v, clock offsets %v, releases %v, onDone %t, onDead %t, tokens for %v, paid %t, flows %+v, zones %+v, length %v\n",
-		p.Seed, p.Schedulers, p.Narrow, p.HostLimit, p.Circuit, p.OpenFor, p.Offsets, p.Releases, p.OnDone, p.OnDead, p.Lifetime, p.Paid, p.Flows, p.Zones, p.Length)
+	fmt.Fprintf(&b, "seed %d: %d schedulers, narrow %d, host limit %d, circuit %d for %v, clock offsets %v, releases %v, onDone %t, onDead %t, tokens for %v, results %q, paid %t, flows %+v, zones %+v, length %v\n",
+		p.Seed, p.Schedulers, p.Narrow, p.HostLimit, p.Circuit, p.OpenFor, p.Offsets, p.Releases, p.OnDone, p.OnDead, p.Lifetime, p.Results, p.Paid, p.Flows, p.Zones, p.Length)
 	for _, o := range p.Ops {
 		fmt.Fprintf(&b, "  op    %8v  %+v\n", o.At, o)
 	}

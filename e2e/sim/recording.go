@@ -201,6 +201,14 @@ func (s *witness) Unwrap() store.Store { return s.Store }
 // Finish records the applied outcomes. The recording is locked during the call, so that events that follow from an
 // outcome are recorded after it.
 func (s *witness) Finish(ctx context.Context, now timer.Millis, items []store.Finish) ([]error, error) {
+	applied, answers, err := s.finish(ctx, now, items)
+	for i := range applied {
+		s.life.node.world.oracle.wrote(&applied[i])
+	}
+	return answers, err
+}
+
+func (s *witness) finish(ctx context.Context, now timer.Millis, items []store.Finish) (applied []finish, answers []error, err error) {
 	r := s.life.node.world.recording
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -210,19 +218,20 @@ func (s *witness) Finish(ctx context.Context, now timer.Millis, items []store.Fi
 	}
 	before, err := s.Store.Current(ctx, checks)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	answers, err := s.Store.Finish(ctx, now, items)
+	answers, err = s.Store.Finish(ctx, now, items)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i := range items {
 		if answers[i] == nil {
-			r.finishes = append(r.finishes, finish{Finish: items[i], at: r.now(), now: now, before: before[i].Timer})
+			applied = append(applied, finish{Finish: items[i], at: r.now(), now: now, before: before[i].Timer})
 		}
 	}
+	r.finishes = append(r.finishes, applied...)
 	s.life.node.world.quotas.count(ctx)
-	return answers, nil
+	return applied, answers, nil
 }
 
 // Write counts the pending timers after each write.

@@ -191,7 +191,8 @@ func (r *recording) rowsKeepThePlan(o *oracle) []Violation {
 			continue
 		}
 		planned[a.of(a.number+1)] = max(f.NextAt, f.now)
-		if s := seen[a]; s != nil && s.count == 1 && !uncalled(f.Record.Error) && !r.anyResult(a, func(told *result) bool {
+		selected := o.world.plan.resultsOf(f.before.Namespace).Publishes(store.OutcomeFailed)
+		if s := seen[a]; selected && s != nil && s.count == 1 && !uncalled(f.Record.Error) && !r.anyResult(a, func(told *result) bool {
 			return told.NextAt != nil && *told.NextAt == f.NextAt || uncalled(told.Error)
 		}) {
 			broken = append(broken, a.violation("planned", f.at, "is retried at %v, which no result contains", f.NextAt))

@@ -156,7 +156,7 @@ func newWorld(t *testing.T, plan *Plan, options Options) *World {
 
 func (w *World) create(t *testing.T, name string, shards int, settings store.Settings) {
 	t.Helper()
-	settings.ZoneVersion = zone.Version
+	settings.ZoneVersion, settings.Results = zone.Version, w.plan.resultsOf(name)
 	if len(w.plan.Zones) > 0 {
 		settings.ZoneVersion = zoneVersion(0)
 	}

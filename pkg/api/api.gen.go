@@ -104,6 +104,13 @@ const (
 	RequestMethodPUT    RequestMethod = "PUT"
 )
 
+// Defines values for ResultEvents.
+const (
+	ResultEventsAll      ResultEvents = "all"
+	ResultEventsFailures ResultEvents = "failures"
+	ResultEventsOff      ResultEvents = "off"
+)
+
 // Defines values for ScheduleCatchUp.
 const (
 	ScheduleCatchUpAll  ScheduleCatchUp = "all"
@@ -1247,6 +1254,13 @@ type NamespaceSettings struct {
 
 	// Quota Absent if there is none.
 	Quota NamespaceQuota `json:"quota,omitempty,omitzero"`
+
+	// Results The attempts whose result events are published to `timerbus.results`: `all`, `failures` (the outcomes `failed`, `expired` and
+	// `dead`), or `off`, which means none.
+	//
+	//
+	// Example: all
+	Results ResultEvents `json:"results"`
 }
 
 // NamespaceSettingsInput In a create, absent and null settings get the service's default.
@@ -1303,6 +1317,10 @@ type NamespaceSettingsInput struct {
 
 	// Quota Bounds the creates of timers; null removes all limits.
 	Quota Change[NamespaceQuotaInput] `json:"quota,omitempty,omitzero"`
+
+	// Results By default, and after null, `all`. Applies to attempts that end after the change. Answers to commands, and fired, dead and
+	// parked events, are always published.
+	Results Change[ResultEvents] `json:"results,omitempty,omitzero"`
 
 	// RetryPolicy By default 20 attempts, "30s" apart at first, doubling, at most "2h", which spans about 24 hours.
 	RetryPolicy Change[RetryPolicyInput] `json:"retryPolicy,omitempty,omitzero"`
@@ -1531,6 +1549,12 @@ type RescheduleMatchingRequest struct {
 	ShiftBy Duration `json:"shiftBy,omitempty,omitzero"`
 	Status  Status   `json:"status,omitempty,omitzero"`
 }
+
+// ResultEvents The attempts whose result events are published to `timerbus.results`: `all`, `failures` (the outcomes `failed`, `expired` and
+// `dead`), or `off`, which means none.
+//
+// Example: all
+type ResultEvents string
 
 // ResumeMatchingRequest A timer must be paused and match all given filters.
 type ResumeMatchingRequest struct {

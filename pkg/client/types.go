@@ -149,6 +149,8 @@ type (
 	CallbackAuthInput = api.CallbackAuthInput
 	// CallbackAuthType is a way to authenticate.
 	CallbackAuthType = api.CallbackAuthType
+	// ResultEvents selects the attempts whose result events are published: ResultsAll, ResultsFailures or ResultsOff.
+	ResultEvents = api.ResultEvents
 	// Headers are extra headers of callbacks.
 	Headers = api.Headers
 	// Preset is a named number of shards.
@@ -213,6 +215,10 @@ const (
 	AuthOAuth2 = api.CallbackAuthTypeOauth2
 	AuthBasic  = api.CallbackAuthTypeBasic
 	AuthBearer = api.CallbackAuthTypeBearer
+
+	ResultsAll      = api.ResultEventsAll
+	ResultsFailures = api.ResultEventsFailures
+	ResultsOff      = api.ResultEventsOff
 
 	VerbRead  = api.VerbRead
 	VerbWrite = api.VerbWrite

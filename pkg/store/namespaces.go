@@ -127,6 +127,8 @@ type Settings struct {
 	Quota Quota
 	// OnDone and OnDead are the URLs that are called when a timer is done, or dead, unless the timer has its own.
 	OnDone, OnDead string
+	// Results selects the attempts whose result events are published.
+	Results Results
 	// Flows limit the deliveries of timers that have a flow key.
 	Flows timer.FlowLimits
 	// DeletingSince, if not 0, marks a namespace that is being deleted, and is the time of the mark.
@@ -154,6 +156,39 @@ const (
 	DefaultHostConcurrency = 64
 )
 
+// Results selects the attempts whose result events are published: all, those that failed, or none.
+type Results string
+
+// The values of Results. ResultsFailures leaves out the attempts with the outcomes done and rescheduled.
+const (
+	ResultsAll      Results = "all"
+	ResultsFailures Results = "failures"
+	ResultsOff      Results = "off"
+)
+
+// Publishes reports whether the result event of an attempt with this outcome is published. A value that is not known here, which a
+// later release may have stored, counts as ResultsAll.
+func (r Results) Publishes(o Outcome) bool {
+	switch r {
+	case ResultsOff:
+		return false
+	case ResultsFailures:
+		return o != OutcomeDone && o != OutcomeRescheduled
+	default:
+		return true
+	}
+}
+
+// CheckResults returns an error for a text that is not a value of Results.
+func CheckResults(r Results) error {
+	switch r {
+	case ResultsAll, ResultsFailures, ResultsOff:
+		return nil
+	default:
+		return timer.Invalid("results", string(r), `"all", "failures" or "off"`)
+	}
+}
+
 // DefaultSettings are those of the table in docs/design.md, section 2.
 func DefaultSettings() Settings {
 	return Settings{
@@ -162,6 +197,7 @@ func DefaultSettings() Settings {
 		HistoryRetention: DefaultHistoryRetention,
 		DeadRetention:    DefaultDeadRetention,
 		HostConcurrency:  DefaultHostConcurrency,
+		Results:          ResultsAll,
 	}
 }
 
@@ -192,6 +228,9 @@ func (s *Settings) Check() error {
 	}
 	if s.HostConcurrency < MinHostConcurrency || s.HostConcurrency > MaxHostConcurrency {
 		return timer.Invalid("hostConcurrency", s.HostConcurrency, "1 to 1024")
+	}
+	if err := CheckResults(s.Results); err != nil {
+		return err
 	}
 	if err := s.Headers.Check(); err != nil {
 		return err

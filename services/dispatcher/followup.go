@@ -13,8 +13,9 @@ import (
 )
 
 // applySettings applies the namespace's settings to an outcome: how long history keeps it, and the follow-up of a final outcome
-// (I19). Without the settings, a final outcome that may have a follow-up is an error; others get the default retention.
-func (s *Service) applySettings(d *delivery, f *store.Finish, result *event.Result) error {
+// (I19). publish says whether the result event is published. Without the settings, a final outcome that may have a follow-up is an error;
+// others get the default settings.
+func (s *Service) applySettings(d *delivery, f *store.Finish, result *event.Result) (publish bool, err error) {
 	final := f.Kind == store.FinishDone || f.Kind == store.FinishDead
 	_, occurrence := shard.ScheduleOf(d.row.ID)
 	mayFollow := final && (occurrence || !shard.IsFollowUp(d.row.ID))
@@ -22,15 +23,16 @@ func (s *Service) applySettings(d *delivery, f *store.Finish, result *event.Resu
 	switch {
 	case err == nil:
 	case mayFollow:
-		return fmt.Errorf("read the settings of the namespace: %w", err)
+		return false, fmt.Errorf("read the settings of the namespace: %w", err)
 	default:
 		ns = &store.Namespace{Settings: store.DefaultSettings()}
 	}
 	setRetention(f, &ns.Settings)
+	publish = ns.Settings.Results.Publishes(store.Outcome(result.Outcome))
 	if !mayFollow {
-		return nil
+		return publish, nil
 	}
-	return s.addFollowUp(d, f, ns, result)
+	return publish, s.addFollowUp(d, f, ns, result)
 }
 
 // setRetention sets how long history keeps an outcome, and whether it keeps the payload.

@@ -30,15 +30,18 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	f := s.finishOf(d, r)
 	if !r.postpone {
 		e := resultEvent(d, r, &f)
-		if err := s.applySettings(d, &f, e); err != nil {
+		publish, err := s.applySettings(d, &f, e)
+		if err != nil {
 			// It is not known whether the namespace's settings name an onDone or onDead URL, so the timer is postponed. This attempt
 			// made no callback: a delivery with a callback has read the settings before it, so they are known here. If this attempt
 			// published a fired event, the next one publishes it again.
 			r = &attemptResult{postpone: true, Verdict: callback.Verdict{Reason: err.Error()}, finishedAt: r.finishedAt, host: r.host}
 			f = s.finishOf(d, r)
-		} else if err := s.publishResult(d, e); err != nil {
-			s.abandon(d, mode, err)
-			return
+		} else if publish {
+			if err := s.publishResult(d, e); err != nil {
+				s.abandon(d, mode, err)
+				return
+			}
 		}
 	}
 	s.endLease(d)

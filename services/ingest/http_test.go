@@ -368,7 +368,8 @@ func TestNamespaces(t *testing.T) {
 	w := newWorld(t)
 	made := w.post("namespaces/create", `{"name":"billing","preset":"medium","settings":{"callbackTimeout":"10s","retryPolicy":{"maxAttempts":2}}}`).must(t, 200)
 	if made.field("numShards") != 256.0 || made.field("settings", "callbackTimeout") != "10s" ||
-		made.field("settings", "retryPolicy", "maxAttempts") != 2.0 || made.field("settings", "historyRetention") != "24h" || made.field("settings", "hostConcurrency") != 64.0 || made.field("settings", "deadRetention") != "720h" {
+		made.field("settings", "retryPolicy", "maxAttempts") != 2.0 || made.field("settings", "historyRetention") != "24h" || made.field("settings", "hostConcurrency") != 64.0 || made.field("settings", "deadRetention") != "720h" ||
+		made.field("settings", "results") != "all" {
 		t.Errorf("create answered %s", made.text)
 	}
 	again := w.post("namespaces/create", `{"name":"billing","numShards":256}`).must(t, 200)
@@ -391,6 +392,16 @@ func TestNamespaces(t *testing.T) {
 	}
 	if got := w.post("namespaces/get", `{"name":"billing"}`).must(t, 200); got.text != changed.text {
 		t.Errorf("get answered %s", got.text)
+	}
+	for _, c := range [][2]string{{`"off"`, "off"}, {`"failures"`, "failures"}, {`null`, "all"}} {
+		body := `{"name":"billing","settings":{"results":` + c[0] + `}}`
+		if got := w.post("namespaces/update", body).must(t, 200); got.field("settings", "results") != c[1] {
+			t.Errorf("%s answered %s", body, got.text)
+		}
+	}
+	conflict := w.post("namespaces/create", `{"name":"billing","numShards":256,"settings":{"results":"off"}}`).must(t, 409)
+	if !strings.Contains(conflict.text, "settings.results") {
+		t.Errorf("a create with other results answered %s", conflict.text)
 	}
 	list := w.post("namespaces/list", `{}`).must(t, 200)
 	if all, _ := list.field("namespaces").([]any); len(all) != 2 {

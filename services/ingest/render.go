@@ -112,6 +112,7 @@ func renderNamespace(ns *store.Namespace, now timer.Millis) api.Namespace {
 			Flows:                  renderFlowLimits(s.Flows),
 			OnDone:                 s.OnDone,
 			OnDead:                 s.OnDead,
+			Results:                api.ResultEvents(s.Results),
 			Quota: api.NamespaceQuota{
 				MaxPending: s.Quota.MaxPending, CreatesPerSecond: s.Quota.CreatesPerSecond, MaxPayloadBytes: s.Quota.MaxPayload,
 			},

@@ -16,7 +16,7 @@ const (
 	fixedColumns    = "name, shard_base, shard_count, created_at"
 	settingsColumns = "retry_policy, callback_timeout_ns, history_retention_ns, dead_retention_ns, headers, final_statuses, secrets, " +
 		"tls_ca, tls_certificate, tls_key, callback_auth, event_topics, host_concurrency, max_pending, creates_per_second, max_payload, " +
-		"deleting_since, on_done, on_dead, keep_payload_ns, flows, zone_version"
+		"deleting_since, on_done, on_dead, keep_payload_ns, flows, zone_version, results"
 	namespaceColumns = fixedColumns + ", " + settingsColumns + ", version, updated_at"
 )
 
@@ -204,7 +204,7 @@ func namespaceValues(ns *store.Namespace) Values {
 		"max_pending": int64(s.Quota.MaxPending), "creates_per_second": int64(s.Quota.CreatesPerSecond),
 		"max_payload": int64(s.Quota.MaxPayload), "deleting_since": int64(s.DeletingSince),
 		"on_done": orNull(s.OnDone), "on_dead": orNull(s.OnDead), "flows": orNull(string(s.Flows)),
-		"keep_payload_ns": int64(s.KeepPayload), "zone_version": orNull(s.ZoneVersion),
+		"keep_payload_ns": int64(s.KeepPayload), "zone_version": orNull(s.ZoneVersion), "results": string(s.Results),
 		"version": ns.Version, "updated_at": ns.UpdatedAt,
 	}
 }
@@ -228,7 +228,7 @@ func scanNamespace(r Row, last *policies) (store.Namespace, error) {
 	err := r.Scan(&ns.Name, &base, &count, &ns.CreatedAt, &policy, (*int64)(&s.CallbackTimeout), (*int64)(&s.HistoryRetention),
 		(*int64)(&s.DeadRetention), (*string)(&s.Headers), &statuses, &secrets, &s.TLS.CA, &s.TLS.Certificate, &s.TLS.EncryptedKey,
 		&auth, (*string)(&s.EventTopics), &concurrency, &pending, &creates, &payload, &deleting, &s.OnDone, &s.OnDead,
-		(*int64)(&s.KeepPayload), (*string)(&s.Flows), &s.ZoneVersion, &ns.Version, &ns.UpdatedAt)
+		(*int64)(&s.KeepPayload), (*string)(&s.Flows), &s.ZoneVersion, (*string)(&s.Results), &ns.Version, &ns.UpdatedAt)
 	if err != nil {
 		return ns, err
 	}

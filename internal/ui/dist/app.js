@@ -6,14 +6,14 @@ __k.length;t++)if((r=e.__k[t])&&r.__e)return r.__e;return typeof e.type!="functi
 i&&((t=Ke({constructor:_t},r)).__v=r.__v+1,D.vnode&&D.vnode(t),$n(i,t,r,e.__n,i.namespaceURI,32&r.__u?[a]:null,s,a||Me(r),32&r.__u,o),t.__v=r.__v,t.__.__k[t.__i]=
 t,Ir(s,t,o),r.__=r.__e=null,t.__e!=a&&Er(t))}function Er(e){if((e=e.__)&&e.__c&&!e.props.__P)return e.__e=null,e.__k.some(function(t){return t&&(e.__e=t.__e)}),
 Er(e)}function Sr(e){(8&e.__g||(e.__g|=8,Be.push(e),Mt++))&&Tn==D.debounceRendering||((Tn=D.debounceRendering)||queueMicrotask)($r)}function $r(){try{for(var e,
-t=1;Be.length;)Be.length>t&&Be.sort(Ar),e=Be.shift(),t=Be.length,8&e.__g&&Ns(e)}finally{(Mt=Be.length)&&(Tn||queueMicrotask)($r)}}function Or(e,t,r,a,s,o,i,c,u,d,l){
-var p,h,f,y,T,_,w=a.__k||jt,v=t.length;for(u=Ds(r,t,w,u,v),p=0;p<v;p++)(f=r.__k[p])!=null&&(h=~f.__i&&w[f.__i]||Ht,f.__i=p,_=$n(e,f,h,s,o,i,c,u,d,l),y=f.__e,(h.
-ref!=f.ref||8&h.__u)&&(h.ref&&On(h.ref,null,f,h),f.ref&&l.push(f.ref,f.__c||y,f)),T=T||y,4&f.__u?(u=Nr(f,u,e,!h.__v),h.__e&&(h.__e=null)):typeof f.type=="functi\
-on"&&_!==void 0?u=_:y&&(u=y.nextSibling),f.__u&=-21);return r.__e=T,u}function Ds(e,t,r,a,s){var o,i,c,u,d,l,p,h,f,y=r.length,T=y,_=0,w=0,v=e.__k=Array(s);for(o=
+t=1;Be.length;)Be.length>t&&Be.sort(Ar),e=Be.shift(),t=Be.length,8&e.__g&&Ns(e)}finally{(Mt=Be.length)&&(Tn||queueMicrotask)($r)}}function Or(e,t,r,a,s,o,i,c,u,l,d){
+var p,h,f,y,T,_,w=a.__k||jt,v=t.length;for(u=Ds(r,t,w,u,v),p=0;p<v;p++)(f=r.__k[p])!=null&&(h=~f.__i&&w[f.__i]||Ht,f.__i=p,_=$n(e,f,h,s,o,i,c,u,l,d),y=f.__e,(h.
+ref!=f.ref||8&h.__u)&&(h.ref&&On(h.ref,null,f,h),f.ref&&d.push(f.ref,f.__c||y,f)),T=T||y,4&f.__u?(u=Nr(f,u,e,!h.__v),h.__e&&(h.__e=null)):typeof f.type=="functi\
+on"&&_!==void 0?u=_:y&&(u=y.nextSibling),f.__u&=-21);return r.__e=T,u}function Ds(e,t,r,a,s){var o,i,c,u,l,d,p,h,f,y=r.length,T=y,_=0,w=0,v=e.__k=Array(s);for(o=
 0;o<s;o++)(i=t[o])!=null&&typeof i!="boolean"&&typeof i!="function"?(typeof i!="object"||i.constructor===String?i=v[o]=yt(null,i):Pn(i)?i=v[o]=yt(b,{children:i}):
-i.constructor===_t&&i.__b?i=v[o]=yt(i.type,i.props,i.key,i.ref,i.__v):v[o]=i,u=o+_,i.__=e,i.__b=e.__b+1,c=null,~(d=i.__i=Is(i,r,u,T))&&(T--,(c=r[d])&&(c.__u|=2)),
-c&&c.__v?(i.__u|=16,d==u-1?_--:d==u+1?_++:d!=u&&(d>u?_--:_++,w=1)):(~d||(s>y?_--:s<y&&_++),typeof i.type!="function"&&(i.__u|=4))):v[o]=null;if(w){for(l=[],p=[],
-o=0;o<s;o++)if((i=v[o])&&16&i.__u){for(_=0,h=l.length;_<h;)l[f=_+h>>1]<i.__i?_=f+1:h=f;l[_]=i.__i,p[o]=_+1}for(_=l.length;o--;)p[o]&&(p[o]==_?_--:v[o].__u|=4)}if(T)
+i.constructor===_t&&i.__b?i=v[o]=yt(i.type,i.props,i.key,i.ref,i.__v):v[o]=i,u=o+_,i.__=e,i.__b=e.__b+1,c=null,~(l=i.__i=Is(i,r,u,T))&&(T--,(c=r[l])&&(c.__u|=2)),
+c&&c.__v?(i.__u|=16,l==u-1?_--:l==u+1?_++:l!=u&&(l>u?_--:_++,w=1)):(~l||(s>y?_--:s<y&&_++),typeof i.type!="function"&&(i.__u|=4))):v[o]=null;if(w){for(d=[],p=[],
+o=0;o<s;o++)if((i=v[o])&&16&i.__u){for(_=0,h=d.length;_<h;)d[f=_+h>>1]<i.__i?_=f+1:h=f;d[_]=i.__i,p[o]=_+1}for(_=d.length;o--;)p[o]&&(p[o]==_?_--:v[o].__u|=4)}if(T)
 for(o=0;o<y;o++)!(c=r[o])||2&c.__u||(c.__e==a&&(a=Me(c)),Nn(c,c));return a}function Nr(e,t,r,a){var s,o,i,c;if(typeof e.type=="function"){if(e.props.__P)return t;
 if(s=e.__k)for(o=0;o<s.length;o++)s[o]&&(s[o].__=e,t=Nr(s[o],t,r,!1));return t}for(t&&!t.parentNode&&(t=Me(e))&&!t.parentNode&&(t=null),i=e.__e,c=t;c&&c.nodeType==
 8;)c=c.nextSibling;for(i!=c&&(!a&&r.moveBefore&&i.parentNode?r.moveBefore(i,t):r.insertBefore(i,t||null)),t=i;(t=t&&t.nextSibling)&&t.nodeType==8&&!t.data.startsWith(
@@ -25,35 +25,35 @@ typeof a!="function"&&(a=null),(e.__e||(e.__e={}))[t]=r,r&&a||(i=Cn[t]||(Cn[t]=L
 (t=t.toLowerCase()),r?e.addEventListener(t,i,o):e.removeEventListener(t,i,o));else{if(s=="http://www.w3.org/2000/svg")t=t.replace(/xlink(H|:h)/,"h").replace(/sName$/,
 "s");else if(t!="width"&&t!="height"&&t!="href"&&t!="list"&&t!="form"&&t!="tabIndex"&&t!="download"&&t!="rowSpan"&&t!="colSpan"&&t!="role"&&t!="popover"&&t in e)
 try{return void(e[t]=r??"")}catch{}if(typeof r=="function")return;r==null||r===!1&&t[4]!="-"?e.removeAttribute(t):e.setAttribute(t,t=="popover"&&r==1?"":r)}}function Ls(e){
-return function(t){var r=this.__e;if(r){if(r=r[e],t[Ut]==null)t[Ut]=Rn++;else if(t[Ut]<this.__a[e])return;return r(D.event?D.event(t):t)}}}function $n(e,t,r,a,s,o,i,c,u,d){
-var l,p,h,f,y,T,_,w,v,g,x,$,M,he,Y,V,F,L,U=t.type;if(t.constructor!==_t)return null;128&r.__u&&(u=32&r.__u,l=r.__c.__z)&&(t.__u|=u,p=o=[],l.nodeType==8?c=Bt(l,o):
-o.push(l),c=o[0]||c),(l=D.__b)&&l(t);e:if(typeof U=="function"){h=i.length;try{if(w=t.props,v=(l=U.prototype)&&l.render,g=(l=U.contextType)&&a[l.__c],x=l?g?g.props.
-value:l.__:a,(f=r.__c)?(t.__c=f,2&f.__g&&(f.__g|=1)):(v?t.__c=f=new U(w,x):(t.__c=f=new at(w,x),f.constructor=U,f.render=Bs),g&&g.sub(f),f.state||(f.state={}),f.
+return function(t){var r=this.__e;if(r){if(r=r[e],t[Ut]==null)t[Ut]=Rn++;else if(t[Ut]<this.__a[e])return;return r(D.event?D.event(t):t)}}}function $n(e,t,r,a,s,o,i,c,u,l){
+var d,p,h,f,y,T,_,w,v,g,x,$,M,he,Y,V,F,L,U=t.type;if(t.constructor!==_t)return null;128&r.__u&&(u=32&r.__u,d=r.__c.__z)&&(t.__u|=u,p=o=[],d.nodeType==8?c=Bt(d,o):
+o.push(d),c=o[0]||c),(d=D.__b)&&d(t);e:if(typeof U=="function"){h=i.length;try{if(w=t.props,v=(d=U.prototype)&&d.render,g=(d=U.contextType)&&a[d.__c],x=d?g?g.props.
+value:d.__:a,(f=r.__c)?(t.__c=f,2&f.__g&&(f.__g|=1)):(v?t.__c=f=new U(w,x):(t.__c=f=new at(w,x),f.constructor=U,f.render=Bs),g&&g.sub(f),f.state||(f.state={}),f.
 __n=a,f.__g|=8,f.__h=[],f.__k=[]),v&&(f.__s||(f.__s=f.state),U.getDerivedStateFromProps&&(f.__s==f.state&&(f.__s=Ke({},f.__s)),Ke(f.__s,U.getDerivedStateFromProps(
 w,f.__s)))),y=f.props,T=f.state,f.__v=t,r.__c){if(w!==y&&v&&!U.getDerivedStateFromProps&&f.componentWillReceiveProps&&f.componentWillReceiveProps(w,x),t.__v==r.
 __v&&!(8&f.__g)||!(4&f.__g)&&f.shouldComponentUpdate&&f.shouldComponentUpdate(w,f.__s,x)===!1){t.__v!=r.__v&&(f.props=w,f.state=f.__s,f.__g&=-9),t.__e=r.__e,t.__k=
 r.__k,t.__k.some(function(J){J&&(J.__=t)}),jt.push.apply(f.__h,f.__k),f.__k=[],f.__h.length&&i.push(f),c=Me(r);break e}f.componentWillUpdate&&f.componentWillUpdate(
 w,f.__s,x),v&&f.componentDidUpdate&&f.__h.push(function(){f.componentDidUpdate(y,T,_)})}else v&&!U.getDerivedStateFromProps&&f.componentWillMount&&f.componentWillMount(),
-v&&f.componentDidMount&&f.__h.push(f.componentDidMount);f.context=x,f.props=w,f.__P=e,f.__g&=-5,$=D.__r,M=v?25:0;do f.__g&=-9,$&&$(t),l=f.render(f.props,f.state=
+v&&f.componentDidMount&&f.__h.push(f.componentDidMount);f.context=x,f.props=w,f.__P=e,f.__g&=-5,$=D.__r,M=v?25:0;do f.__g&=-9,$&&$(t),d=f.render(f.props,f.state=
 f.__s,f.context);while(8&f.__g&&++M<25);v&&(jt.push.apply(f.__h,f.__k),f.__k=[]),f.state=f.__s,f.getChildContext&&(a=Ke({},a,f.getChildContext())),v&&r.__c&&f.getSnapshotBeforeUpdate&&
-(_=f.getSnapshotBeforeUpdate(y,T)),he=l&&l.type===b&&l.key==null?l.props.children:l,w.__P&&(l=c,s=(e=w.__P).namespaceURI,u=o=null,r.props&&r.props.__P!=e&&(r.__k.
-some(function(J){J&&Nn(J,J)}),r.__k=null),c=r.__k?Me(r,0):null),c=Or(e,Pn(he)?he:[he],t,r,a,s,o,i,c,u,d),w.__P&&(t.__e=null,c=l),t.__u&=-161,p&&p.some(ze),f.__h.
+(_=f.getSnapshotBeforeUpdate(y,T)),he=d&&d.type===b&&d.key==null?d.props.children:d,w.__P&&(d=c,s=(e=w.__P).namespaceURI,u=o=null,r.props&&r.props.__P!=e&&(r.__k.
+some(function(J){J&&Nn(J,J)}),r.__k=null),c=r.__k?Me(r,0):null),c=Or(e,Pn(he)?he:[he],t,r,a,s,o,i,c,u,l),w.__P&&(t.__e=null,c=d),t.__u&=-161,p&&p.some(ze),f.__h.
 length&&i.push(f),1&f.__g&&(f.__g&=-4)}catch(J){if(i.length=h,t.__v=null,u||o)if(J&&J.then){if(t.__u|=128|u,o){for(~(F=o.indexOf(c||void 0))||(F=o.length);(L=o[F-
 1])&&L.nodeType==8;)F--;for(;F<o.length;F++)if(L=o[F])if(o[F]=null,Y){if(L==V)break}else{if(L.nodeType!=8)break;L.data.startsWith("$s")&&(V=Bt(Y=L))}}if(!Y){for(;c&&
-c.nodeType==8&&c.nextSibling;)c=c.nextSibling;Y=c}(l=Bt(Y=t.__c.__z||(t.__c.__z=Y)))?(t.__e=Y,c=l):t.__e=c,c=c&&c.nextSibling}else o&&o.some(ze);else t.__e=r.__e;
-t.__k||(t.__k=r.__k||[]),J&&J.then||Dr(t),D.__e(J,t,r)}}else c=t.__e=Us(r.__e,t,r,a,s,o,i,u,d,e);return(l=D.diffed)&&l(t),c}function Bt(e,t){if(e&&e.nodeType==8&&
+c.nodeType==8&&c.nextSibling;)c=c.nextSibling;Y=c}(d=Bt(Y=t.__c.__z||(t.__c.__z=Y)))?(t.__e=Y,c=d):t.__e=c,c=c&&c.nextSibling}else o&&o.some(ze);else t.__e=r.__e;
+t.__k||(t.__k=r.__k||[]),J&&J.then||Dr(t),D.__e(J,t,r)}}else c=t.__e=Us(r.__e,t,r,a,s,o,i,u,l,e);return(d=D.diffed)&&d(t),c}function Bt(e,t){if(e&&e.nodeType==8&&
 e.data.startsWith("$s"))for(var r=1;e=e.nextSibling;){if(e.nodeType==8){if(e.data.startsWith("$s"))r++;else if(e.data.startsWith("/$s")&&!--r)return e}t&&t.push(
 e)}}function Dr(e){e&&(e.__c&&(e.__c.__g|=4),e.__k&&e.__k.some(Dr))}function Ir(e,t,r){for(var a=0;a<r.length;)On(r[a++],r[a++],r[a++]);D.__c&&D.__c(t,e),e.some(
-function(s){try{e=s.__h,s.__h=[],e.some(function(o){o.call(s)})}catch(o){D.__e(o,s.__v)}})}function Us(e,t,r,a,s,o,i,c,u,d){var l,p,h,f,y,T,_,w,v=r.props||Ht,g=t.
-props,x=t.type;if(x=="svg"?s="http://www.w3.org/2000/svg":x=="math"?s="http://www.w3.org/1998/Math/MathML":s||(s="http://www.w3.org/1999/xhtml"),o){for(l=0;l<o.
-length;l++)if((y=o[l])&&(x?y.localName==x:y.nodeType==3)){e=y,o[l]=null;break}}if(!e){if(w=d.ownerDocument||document,!x)return w.createTextNode(g);e=w.createElementNS(
-s,x,g.is?g:d),c&&(D.__m&&D.__m(t,o),c=!1),o=null}if(x){if(d=x=="template"&&e.content||e,o=x=="textarea"&&g.defaultValue!=null?null:o&&En.call(d.childNodes),!c&&
-o)for(v={},l=0;l<e.attributes.length;l++)v[(y=e.attributes[l]).name]=y.value;for(l in v)y=v[l],l=="dangerouslySetInnerHTML"?h=y:l=="children"||l in g||l=="value"&&
-"defaultValue"in g||l=="checked"&&"defaultChecked"in g||Lt(e,l,null,y,s);for(l in g)y=g[l],l=="children"?f=y:l=="dangerouslySetInnerHTML"?p=y:l=="value"?T=y:l==
-"checked"?_=y:c&&typeof y!="function"||v[l]===y||Lt(e,l,y,v[l],s);p?(c||h&&(p.__html==h.__html||p.__html==e.innerHTML)||(e.innerHTML=p.__html),t.__k=[]):(h&&(e.
-textContent=""),(x=="foreignObject"||s=="http://www.w3.org/1998/Math/MathML"&&Os.test(x))&&(s="http://www.w3.org/1999/xhtml"),Or(d,Pn(f)?f:[f],t,r,a,s,o,i,o?o[0]:
-r.__k&&Me(r,0),c,u),o&&o.some(ze)),c&&x!="textarea"||(l="value",x=="progress"&&T==null?e.removeAttribute(l):T==null||T===e[l]&&(x!="progress"||T)||Lt(e,l,T,v[l],
-s),l="checked",_!=null&&_!=e[l]&&Lt(e,l,_,v[l],s))}else v===g||c&&e.data==g||(e.data=g);return e}function On(e,t,r,a){try{typeof e=="function"?t?t.__x=e(t)||1:a&&
+function(s){try{e=s.__h,s.__h=[],e.some(function(o){o.call(s)})}catch(o){D.__e(o,s.__v)}})}function Us(e,t,r,a,s,o,i,c,u,l){var d,p,h,f,y,T,_,w,v=r.props||Ht,g=t.
+props,x=t.type;if(x=="svg"?s="http://www.w3.org/2000/svg":x=="math"?s="http://www.w3.org/1998/Math/MathML":s||(s="http://www.w3.org/1999/xhtml"),o){for(d=0;d<o.
+length;d++)if((y=o[d])&&(x?y.localName==x:y.nodeType==3)){e=y,o[d]=null;break}}if(!e){if(w=l.ownerDocument||document,!x)return w.createTextNode(g);e=w.createElementNS(
+s,x,g.is?g:l),c&&(D.__m&&D.__m(t,o),c=!1),o=null}if(x){if(l=x=="template"&&e.content||e,o=x=="textarea"&&g.defaultValue!=null?null:o&&En.call(l.childNodes),!c&&
+o)for(v={},d=0;d<e.attributes.length;d++)v[(y=e.attributes[d]).name]=y.value;for(d in v)y=v[d],d=="dangerouslySetInnerHTML"?h=y:d=="children"||d in g||d=="value"&&
+"defaultValue"in g||d=="checked"&&"defaultChecked"in g||Lt(e,d,null,y,s);for(d in g)y=g[d],d=="children"?f=y:d=="dangerouslySetInnerHTML"?p=y:d=="value"?T=y:d==
+"checked"?_=y:c&&typeof y!="function"||v[d]===y||Lt(e,d,y,v[d],s);p?(c||h&&(p.__html==h.__html||p.__html==e.innerHTML)||(e.innerHTML=p.__html),t.__k=[]):(h&&(e.
+textContent=""),(x=="foreignObject"||s=="http://www.w3.org/1998/Math/MathML"&&Os.test(x))&&(s="http://www.w3.org/1999/xhtml"),Or(l,Pn(f)?f:[f],t,r,a,s,o,i,o?o[0]:
+r.__k&&Me(r,0),c,u),o&&o.some(ze)),c&&x!="textarea"||(d="value",x=="progress"&&T==null?e.removeAttribute(d):T==null||T===e[d]&&(x!="progress"||T)||Lt(e,d,T,v[d],
+s),d="checked",_!=null&&_!=e[d]&&Lt(e,d,_,v[d],s))}else v===g||c&&e.data==g||(e.data=g);return e}function On(e,t,r,a){try{typeof e=="function"?t?t.__x=e(t)||1:a&&
 (a=a.__c||a.__e)&&(t=a.__x)&&(a.__x=null,typeof t=="function"?t():e(null)):e.current=t}catch(s){D.__e(s,r)}}function Nn(e,t,r){var a,s,o,i;if(D.unmount&&D.unmount(
 e),!(a=e.ref)||a.current&&a.current!=e.__e||On(a,null,t,e),a=e.__c){if(a.componentWillUnmount)try{a.componentWillUnmount()}catch(c){D.__e(c,t)}a.__P=a.__n=null}
 if(a=e.__k)for(i=0;i<a.length;i++)a[i]&&Nn(a[i],t,typeof e.type!="function"||r&&!e.props.__P);!r&&(a=e.__c)&&(a=a.__z)&&(s=Bt(a,o=[]))&&(a==e.__e&&o.some(ze),ze(
@@ -66,8 +66,8 @@ e&&(Ke(r,e),this.__v&&(t&&this.__k.push(t),Sr(this)))},at.prototype.forceUpdate=
 b,Be=[],Mt=0,Ar=function(e,t){return e.__v.__b-t.__v.__b},Ut=Symbol(),Rr=/(PointerCapture)$|Capture$/i,Rn=0,Cn={},$s=0;var Ve,X,Dn,Ur,In=Object.is,Ft=0,zr=[],Ln=[],Q=D,Br=Q.__b,Mr=Q.__r,Hr=Q.diffed,jr=Q.__c,Fr=Q.unmount,Jr=Q.__;function vt(e,t){Q.__h&&Q.__h(X,e,Ft||t),Ft=0;var r=X.
 __H||(X.__H={__:[],__h:[]});return e>=r.__.length&&r.__.push({}),r.__[e]}function m(e){return Ft=1,Ms(Kr,e)}function Ms(e,t,r){var a=vt(Ve++,2);if(a.t=e,!a.__c&&
 (a.__=[r?r(t):Kr(void 0,t),function(o){var i=(a.__N||a.__)[0],c=a.t(i,o);In(i,c)||(a.__N=[c,a.__[1]],a.__c.setState({}))}],a.__c=X,!X.__f)){X.__f=!0;var s=X.shouldComponentUpdate;
-X.shouldComponentUpdate=function(o,i,c){var u=this.__H;if(!u)return!0;var d=!1,l=this.props!=o;if(u.__.some(function(h){h.__N&&(d=!0,In(h.__[0],h.__N[0])||(l=!0))}),
-s){var p=s.call(this,o,i,c);return d?p||l:p}return!d||l}}return a.__}function ee(e,t){var r=vt(Ve++,3);!Q.__s&&Bn(r.__H,t)&&(r.__P=!0,r.__=e,r.u=t,X.__H.__h.push(
+X.shouldComponentUpdate=function(o,i,c){var u=this.__H;if(!u)return!0;var l=!1,d=this.props!=o;if(u.__.some(function(h){h.__N&&(l=!0,In(h.__[0],h.__N[0])||(d=!0))}),
+s){var p=s.call(this,o,i,c);return l?p||d:p}return!l||d}}return a.__}function ee(e,t){var r=vt(Ve++,3);!Q.__s&&Bn(r.__H,t)&&(r.__P=!0,r.__=e,r.u=t,X.__H.__h.push(
 r))}function Jt(e,t){var r=vt(Ve++,4);!Q.__s&&Bn(r.__H,t)&&(r.__P=!1,r.__=e,r.u=t,X.__h.push(r))}function te(e){return Ft=5,qt(function(){return{current:e}},[])}function qt(e,t){var r=vt(Ve++,7);return Bn(r.__H,t)&&(r.__=e(),r.__H=t),r.__}function wt(){var e=vt(Ve++,11);if(!e.__){for(var t=X.__v;!t.__m&&t.__;)t=t.__;var r=t.__m||(t.__m=[0,0]);e.__="P"+r[0]+"-"+r[1]++}return e.__}function Hs(){var e;
 do{for(;e=Ln.shift();)try{bt(e)}catch(r){Q.__e(r,{__:(e=e.__P)&&e.__v})}for(;e=zr.shift();){var t=e.__H;if(e.__P&&t)try{t.__h.some(bt),t.__h.some(Un),t.__h=[]}catch(r){
 t.__h=[],Q.__e(r,e.__v)}}}while(Ln.length)}Q.__b=function(e){X=null,Br&&Br(e)},Q.__=function(e,t){e&&t.__k&&t.__k.__m&&(e.__m=t.__k.__m),Jr&&Jr(e,t)},Q.__r=function(e){
@@ -108,20 +108,20 @@ x===void 0)return;var t=this.x();typeof t=="function"&&(this.j=t)}finally{e()}};
 1,this.f&=-9,Qr(this),Gr(this),Ne++;var e=z;return z=this,qs.bind(this,e)};st.prototype.N=function(){2&this.f||(this.f|=2,this.u=xt,xt=this)};st.prototype.d=function(){
 this.f|=8,1&this.f||jn(this)};st.prototype.dispose=function(){this.d()};function be(e,t){var r=new st(e,t);try{r.c()}catch(s){throw r.d(),s}var a=r.d.bind(r);return a[Symbol.
 dispose]=a,a}var Xr,Gt,Zt,Ws=typeof window<"u"&&!!window.__PREACT_SIGNALS_DEVTOOLS__;var ea=[];be(function(){Xr=this.N})();function ot(e,t){D[e]=t.bind(null,D[e]||function(){})}function Tt(e){if(Zt){var t=Zt;Zt=void 0,t()}Zt=e&&e.S()}function ta(e){
-var t=this,r=e.data,a=Ks(r);a.name="ReactiveDom",a.value=r;var s=qt(function(){for(var c=t,u=t.__v;u=u.__;)if(u.__c){u.__c.__$f|=4;break}var d=Ge(function(){var f=a.
-value.value;return f===0?0:f===!0?"":f||""}),l=Ge(function(){return!Array.isArray(d.value)&&!An(d.value)}),p=be(function(){if(this.N=na,l.value){var f=d.value;c.
-__v&&c.__v.__e&&c.__v.__e.nodeType===3&&(c.__v.__e.data=f)}}),h=t.__$u.d;return t.__$u.d=function(){p(),h.call(this)},[l,d]},[]),o=s[0],i=s[1];return o.value?i.
+var t=this,r=e.data,a=Ks(r);a.name="ReactiveDom",a.value=r;var s=qt(function(){for(var c=t,u=t.__v;u=u.__;)if(u.__c){u.__c.__$f|=4;break}var l=Ge(function(){var f=a.
+value.value;return f===0?0:f===!0?"":f||""}),d=Ge(function(){return!Array.isArray(l.value)&&!An(l.value)}),p=be(function(){if(this.N=na,d.value){var f=l.value;c.
+__v&&c.__v.__e&&c.__v.__e.nodeType===3&&(c.__v.__e.data=f)}}),h=t.__$u.d;return t.__$u.d=function(){p(),h.call(this)},[d,l]},[]),o=s[0],i=s[1];return o.value?i.
 peek():i.value}ta.displayName="ReactiveTextNode";Object.defineProperties(ae.prototype,{constructor:{configurable:!0,value:Pr(b,null).constructor},type:{configurable:!0,
 value:ta},props:{configurable:!0,get:function(){var e=this;return{data:{get value(){return e.value}}}}},__b:{configurable:!0,value:1}});ot("__b",function(e,t){if(Tt(),
 Gt=void 0,typeof t.type=="string"){var r,a=t.props;for(var s in a)if(s!=="children"){var o=a[s];o instanceof ae&&(r||(t.__np=r={}),r[s]=o,a[s]=o.peek())}}e(t)});
 ot("__r",function(e,t){if(e(t),t.type!==b){Tt();var r,a=t.__c;a&&(a.__$f&=-2,(r=a.__$u)===void 0&&(a.__$u=r=(function(s,o){var i;return be(function(){i=this},{name:o}),
 i.c=s,i})((function(s){return function(){var o;Ws&&((o=this.y)==null||o.call(this)),s.__$f|=1,s.setState({})}})(a),typeof t.type=="function"?t.type.displayName||
 t.type.name:""))),Gt=a,Tt(r)}});ot("__e",function(e,t,r,a){Tt(),Gt=void 0,e(t,r,a)});ot("diffed",function(e,t){Tt(),Gt=void 0;var r;if(typeof t.type=="string"&&
-(r=t.__e)){var a=t.__np,s=t.props,o=r.U;if(o)for(var i in o){var c=o[i];c===void 0||a&&i in a||(c.d(),o[i]=void 0)}if(a){o||(o={},r.U=o);for(var u in a){var d=o[u],
-l=a[u];d===void 0?(d=zs(r,u,l,s),o[u]=d):d.o(l,s)}}}e(t)});function zs(e,t,r,a){var s=t in e&&e.ownerSVGElement===void 0,o=Z(r);return{o:function(i,c){o.value=i,
+(r=t.__e)){var a=t.__np,s=t.props,o=r.U;if(o)for(var i in o){var c=o[i];c===void 0||a&&i in a||(c.d(),o[i]=void 0)}if(a){o||(o={},r.U=o);for(var u in a){var l=o[u],
+d=a[u];l===void 0?(l=zs(r,u,d,s),o[u]=l):l.o(d,s)}}}e(t)});function zs(e,t,r,a){var s=t in e&&e.ownerSVGElement===void 0,o=Z(r);return{o:function(i,c){o.value=i,
 a=c},d:be(function(){this.N=na;var i=o.value.value;a[t]!==i&&(a[t]=i,s?e[t]=i:i!=null&&(i!==!1||t[4]==="-")?e.setAttribute(t,i):e.removeAttribute(t))})}}ot("unm\
 ount",function(e,t){if(typeof t.type=="string"){var r=t.__e;if(r){var a=r.U;if(a){r.U=void 0;for(var s in a){var o=a[s];o&&o.d()}}}var i=t.__np;if(i){var c=t.props;
-for(var u in i)c[u]=i[u]}t.__np=void 0}else{var d=t.__c;if(d){d.__$f|=8;var l=d.__$u;l&&(d.__$u=void 0,l.d())}}e(t)});ot("__h",function(e,t,r,a){a<3&&(t.__$f|=2),
+for(var u in i)c[u]=i[u]}t.__np=void 0}else{var l=t.__c;if(l){l.__$f|=8;var d=l.__$u;d&&(l.__$u=void 0,d.d())}}e(t)});ot("__h",function(e,t,r,a){a<3&&(t.__$f|=2),
 e(t,r,a)});at.prototype.shouldComponentUpdate=function(e,t){if(this.__R)return!0;var r=this.__$u,a=r&&r.s!==void 0;for(var s in t)return!0;if(this.__f||typeof this.
 u=="boolean"&&this.u===!0){var o=2&this.__$f;if(!(a||o||4&this.__$f)||1&this.__$f)return!0}else if(!(a||4&this.__$f)||3&this.__$f)return!0;for(var i in e)if(i!==
 "__source"&&e[i]!==this.props[i])return!0;for(var c in this.props)if(!(c in e))return!0;return!1};function Ks(e,t){return qt(function(){return Z(e,t)},[])}var Vs=function(e){queueMicrotask(function(){queueMicrotask(e)})};function Zs(){Hn(function(){for(var e;e=ea.shift();)Xr.call(e)})}function na(){ea.push(this)===1&&(D.requestAnimationFrame||Vs)(Zs)}var ra=new URL("../",document.baseURI),Ye=document.querySelector('meta[name="timerbus"]'),ve={version:Ye?.content??"",readOnly:Ye?.dataset.readOnly==="true",hidePayloads:Ye?.
@@ -164,8 +164,8 @@ r)*(eo[a]??0);return t}function ne(e){if(!e)return"";let[,t]=/^(\d+)h(?:0m0s)?$/
 /(\d+h)0m0s$/,"$1").replace(/(\d+m)0s$/,"$1")}function rn(e){return[e.rate&&`${E(e.rate.count)} per ${ne(e.rate.per)}`,e.concurrency&&`${E(e.concurrency)} at a \
 time`].filter(Boolean).join(", ")}var Ee=()=>Se.value==="utc"?"UTC":"local";function qe(e){return e?ge(e,Se.value==="utc"?"UTC":"local").replace(" ","T"):""}function ye(e){
 if(!e)return;let t=new Date(Se.value==="utc"?`${e}Z`:e);return Number.isNaN(t.getTime())?void 0:t.toISOString()}function an(e){let[,t]=/^[^/?#]*\/\/([^/?#]*)/.exec(
-e)??[];return t===void 0?e:t.slice(t.lastIndexOf("@")+1).toLowerCase()}function sn(e){return/^[A-Za-z0-9_@%+=:,./-]+$/.test(e)?e:`'${e.replaceAll("'","'\\''")}'`}var to=Symbol.for("pv"),no=0;function n(e,t,r,a,s,o){t||(t={});var i,c,u=t;if("ref"in u&&typeof e!="function")for(c in u={},t)c=="ref"?i=t[c]:u[c]=t[c];var d={type:e,props:u,key:r,ref:i,__k:null,
-__:null,__b:0,__e:null,__c:null,constructor:to,__v:--no,__i:-1,__u:0};return(s||o)&&(d.__source=s,d.__self=o),D.vnode&&D.vnode(d),d}var ma=!1;function K({title:e,crumb:t,actions:r,children:a}){let s=te(null);return ee(()=>{document.title=`${e} \xB7 Timerbus`},[e]),ee(()=>{ma&&(s.current?.focus(
+e)??[];return t===void 0?e:t.slice(t.lastIndexOf("@")+1).toLowerCase()}function sn(e){return/^[A-Za-z0-9_@%+=:,./-]+$/.test(e)?e:`'${e.replaceAll("'","'\\''")}'`}var to=Symbol.for("pv"),no=0;function n(e,t,r,a,s,o){t||(t={});var i,c,u=t;if("ref"in u&&typeof e!="function")for(c in u={},t)c=="ref"?i=t[c]:u[c]=t[c];var l={type:e,props:u,key:r,ref:i,__k:null,
+__:null,__b:0,__e:null,__c:null,constructor:to,__v:--no,__i:-1,__u:0};return(s||o)&&(l.__source=s,l.__self=o),D.vnode&&D.vnode(l),l}var ma=!1;function K({title:e,crumb:t,actions:r,children:a}){let s=te(null);return ee(()=>{document.title=`${e} \xB7 Timerbus`},[e]),ee(()=>{ma&&(s.current?.focus(
 {preventScroll:!0}),scrollTo(0,0)),ma=!0},[]),n(b,{children:[n("div",{class:"page-head",children:[n("div",{class:"page-title",children:[t&&n("div",{class:"crumb",
 children:t}),n("h1",{tabIndex:-1,ref:s,children:e})]}),r&&n("div",{class:"actions",children:r})]}),a]})}function O({title:e,aside:t,children:r,wide:a,flush:s}){
 let o=wt();return n("section",{class:`card${a?" wide":""}${s?" flush":""}`,"aria-labelledby":e?o:void 0,children:[e&&n("div",{class:"card-head",children:[n("h2",
@@ -186,8 +186,8 @@ Loading"})})]})}function Xe({title:e,close:t,children:r}){let a=te(null),s=wt();
 o?.close(),i?.focus()}},[]),n("dialog",{ref:a,"aria-labelledby":s,onCancel:o=>{o.preventDefault(),t()},children:[n("div",{class:"dialog-head",children:[n("h2",{
 id:s,children:e}),n(k,{kind:"icon","aria-label":"Close",onClick:t,children:"\u2715"})]}),r]})}function ga({label:e,hint:t,children:r,error:a}){let s=wt(),o=t||a?
 `${s}-hint`:void 0;return n("div",{class:"field",children:[n("label",{for:s,children:e}),r(s,o),(t||a)&&n("p",{id:o,class:a?"hint bad":"hint",children:a??t})]})}
-function N({label:e,value:t,set:r,hint:a,error:s,type:o="text",placeholder:i,required:c,mono:u,step:d}){return n(ga,{label:e,hint:a,error:s,children:(l,p)=>n("i\
-nput",{id:l,type:o,value:t,placeholder:i,required:c,step:d,spellcheck:!1,autocomplete:"off",class:u?"mono":"","aria-describedby":p,"aria-invalid":s?!0:void 0,onInput:h=>{
+function N({label:e,value:t,set:r,hint:a,error:s,type:o="text",placeholder:i,required:c,mono:u,step:l}){return n(ga,{label:e,hint:a,error:s,children:(d,p)=>n("i\
+nput",{id:d,type:o,value:t,placeholder:i,required:c,step:l,spellcheck:!1,autocomplete:"off",class:u?"mono":"","aria-describedby":p,"aria-invalid":s?!0:void 0,onInput:h=>{
 r(h.currentTarget.value)}})})}function $t({label:e,value:t,set:r,hint:a,error:s,rows:o=5}){return n(ga,{label:e,hint:a,error:s,children:(i,c)=>n("textarea",{id:i,
 rows:o,value:t,class:"mono",spellcheck:!1,"aria-describedby":c,"aria-invalid":s?!0:void 0,onInput:u=>{r(u.currentTarget.value)}})})}function pe({label:e,value:t,
 set:r,options:a,hint:s}){let o=wt();return n("div",{class:"field",children:[n("label",{for:o,children:e}),n("select",{id:o,value:t,onChange:i=>{r(i.currentTarget.
@@ -208,27 +208,27 @@ n("details",{class:"as-table",children:[n("summary",{children:"As a table"}),n(c
 (a,s)=>`${(s/(e.length-1)*100).toFixed(1)},${(22-a/t*20).toFixed(1)}`);return n("svg",{class:"spark",viewBox:"0 0 100 24",preserveAspectRatio:"none","aria-hidde\
 n":"true",children:[n("polygon",{points:`0,24 ${r.join(" ")} 100,24`,class:"area"}),n("polyline",{points:r.join(" "),class:"line"})]})}function re({label:e,value:t,
 hint:r,kind:a="",spark:s,href:o}){let i=n(b,{children:[n("span",{class:"tile-label",children:e}),n("span",{class:"tile-value",children:t}),n("span",{class:"tile\
--hint",children:r}),s&&n(so,{values:s})]});return o?n("a",{class:`tile ${a}`,href:o,children:i}):n("div",{class:`tile ${a}`,children:i})}function dt(){let e=te(!1);return ee(()=>()=>{e.current=!0},[]),e}function fe({title:e,children:t,verb:r,danger:a,path:s,body:o,done:i,close:c,after:u}){let[d,l]=m(),
-[p,h]=m(!1),f=dt(),y=async()=>{let T=o();if(typeof T=="string"){l(new me(0,"INCOMPLETE",T));return}h(!0);try{let{late:_}=await je(s,T);if(ke(_?`${i} An earlier \
-delivery may have been sent.`:i,_?"warn":"ok"),f.current)return;c(),u()}catch(_){let w=se(_);f.current&&ke(`${e}: ${w.message}`,"warn"),l(w),h(!1)}};return n(Xe,
-{title:e,close:c,children:n("form",{onSubmit:T=>{T.preventDefault(),y()},children:[t,d&&n(_e,{error:d}),d&&/^(GENERATION|VERSION)_CONFLICT$/.test(d.code)&&n("p",
+-hint",children:r}),s&&n(so,{values:s})]});return o?n("a",{class:`tile ${a}`,href:o,children:i}):n("div",{class:`tile ${a}`,children:i})}function dt(){let e=te(!1);return ee(()=>()=>{e.current=!0},[]),e}function fe({title:e,children:t,verb:r,danger:a,path:s,body:o,done:i,close:c,after:u}){let[l,d]=m(),
+[p,h]=m(!1),f=dt(),y=async()=>{let T=o();if(typeof T=="string"){d(new me(0,"INCOMPLETE",T));return}h(!0);try{let{late:_}=await je(s,T);if(ke(_?`${i} An earlier \
+delivery may have been sent.`:i,_?"warn":"ok"),f.current)return;c(),u()}catch(_){let w=se(_);f.current&&ke(`${e}: ${w.message}`,"warn"),d(w),h(!1)}};return n(Xe,
+{title:e,close:c,children:n("form",{onSubmit:T=>{T.preventDefault(),y()},children:[t,l&&n(_e,{error:l}),l&&/^(GENERATION|VERSION)_CONFLICT$/.test(l.code)&&n("p",
 {class:"hint",children:"It has changed since it was shown. Close this dialog; the page shows the present state."}),n("div",{class:"dialog-foot",children:[n(k,{onClick:c,
 children:"Cancel"}),n("button",{type:"submit",class:`button ${a?"danger":"primary"}`,disabled:p,children:p?"Sending\u2026":r})]})]})})}var _a=250;function un(e,t){
 return async(r,a)=>{let s=0,o=0;for(let i;;){let{data:c}=await je(e,{...t,dryRun:!0,limit:_a,cursor:i},r);if(a(s+=c.applied),o+=c.skipped,i=c.nextCursor,!i)return{
 n:s,more:!1,skipped:o}}}}async function et(e,t,r,a=()=>{}){let s=0,o=!1;for(let i of t){if(!e.correlationId){let u=await I("timers/count",{...e,status:i},r);s+=
 u.count,o||=u.truncated;continue}let c;do{let u=await I("timers/list",{...e,status:i,limit:1e3,cursor:c},r);a(s+=u.timers.length),c=u.nextCursor}while(c)}return{
-n:s,more:o}}function pt({action:e,close:t,after:r}){let[a,s]=m("ask"),[o,i]=m(),[c,u]=m(0),[d,l]=m({matched:0,applied:0,late:0,skipped:0,pages:0}),[p,h]=m(),f=te(
+n:s,more:o}}function pt({action:e,close:t,after:r}){let[a,s]=m("ask"),[o,i]=m(),[c,u]=m(0),[l,d]=m({matched:0,applied:0,late:0,skipped:0,pages:0}),[p,h]=m(),f=te(
 new AbortController),y=te(void 0),T=te(!1),_=dt();ee(()=>()=>{T.current=!0,f.current.abort()},[]);let w=async()=>{s("counting"),h(void 0),f.current=new AbortController;
 try{i(await e.count(f.current.signal,u)),s("counted")}catch($){if(f.current.signal.aborted)return;h(se($)),s("ask")}},v=async()=>{s("running"),h(void 0),T.current=
-!1;let $=d;try{do{let{data:M}=await je(e.path,{...e.filter,limit:_a,cursor:y.current});y.current=M.nextCursor,$={matched:$.matched+M.matched,applied:$.applied+M.
-applied,late:$.late+(M.late??0),skipped:$.skipped+M.skipped,pages:$.pages+1},l($)}while(y.current&&!T.current);s(y.current?"cancelled":"ended"),_.current&&ke(`${e.
+!1;let $=l;try{do{let{data:M}=await je(e.path,{...e.filter,limit:_a,cursor:y.current});y.current=M.nextCursor,$={matched:$.matched+M.matched,applied:$.applied+M.
+applied,late:$.late+(M.late??0),skipped:$.skipped+M.skipped,pages:$.pages+1},d($)}while(y.current&&!T.current);s(y.current?"cancelled":"ended"),_.current&&ke(`${e.
 title}: ${y.current?"stopped, ":""}${x($)}.`,y.current?"warn":"ok")}catch(M){h(se(M)),s("failed"),_.current&&ke(`${e.title}: failed, ${x($)}: ${se(M).message}`,
 "warn")}r()},g=o&&!o.more?o.n+(o.skipped??0):void 0,x=$=>`${le($.applied,"timer")} ${e.done}`+($.late?` (an earlier delivery of ${E($.late)} may have been sent)`:
 "")+($.skipped?`, ${E($.skipped)} skipped`:"");return n(Xe,{title:e.title,close:t,children:[n("p",{children:e.describe}),a==="counting"&&n("p",{role:"status",children:[
 "Counting\u2026 ",c>0&&E(c)]}),a==="counted"&&o&&n("p",{role:"status",class:"callout",children:["Dry run: ",o.more?"at least ":"",le(o.n,"timer")," would be ",e.
-done,o.skipped?`, ${E(o.skipped)} would be skipped, because they were retried before`:"",". Nothing was changed."]}),d.pages>0&&n("div",{class:"progress-wrap",children:[
-(a==="running"||g!==void 0)&&n("progress",{max:g||1,value:g===void 0?void 0:o?.skipped===void 0?d.applied:d.matched,"aria-label":"Progress"}),n("p",{role:"statu\
-s",children:[a==="running"?"Working: ":a==="ended"?"Finished: ":a==="cancelled"?"Cancelled: ":"Stopped: ",x(d),a==="cancelled"&&". The others were not changed."]})]}),
+done,o.skipped?`, ${E(o.skipped)} would be skipped, because they were retried before`:"",". Nothing was changed."]}),l.pages>0&&n("div",{class:"progress-wrap",children:[
+(a==="running"||g!==void 0)&&n("progress",{max:g||1,value:g===void 0?void 0:o?.skipped===void 0?l.applied:l.matched,"aria-label":"Progress"}),n("p",{role:"statu\
+s",children:[a==="running"?"Working: ":a==="ended"?"Finished: ":a==="cancelled"?"Cancelled: ":"Stopped: ",x(l),a==="cancelled"&&". The others were not changed."]})]}),
 p&&n(_e,{error:p}),n("div",{class:"dialog-foot",children:[a==="running"?n(k,{kind:"danger",onClick:()=>{T.current=!0},children:"Cancel"}):n(k,{onClick:t,children:"\
 Close"}),(a==="ask"||a==="counted")&&n(k,{onClick:()=>{w()},children:"Dry run"}),(a==="ask"||a==="counted")&&n(k,{kind:e.danger?"danger":"primary",onClick:()=>{
 v()},children:[e.verb," ",o?o.more?"all":E(o.n):"all"]}),(a==="cancelled"||a==="failed")&&n(k,{kind:"primary",onClick:()=>{v()},children:"Continue"})]})]})}function oo(e){let t=[];for(let r of e.split(`
@@ -239,48 +239,48 @@ for(let r of oo(t)){let a=this.byName.get(r.name);a?a.push(r):this.byName.set(r.
 ([o,i])=>s.labels[o]===i));return a?.length?a.reduce((s,o)=>s+o.value,0):void 0}by(t,r,a={}){let s=new Map;for(let o of this.byName.get(t)??[]){if(!Object.entries(
 a).every(([c,u])=>o.labels[c]===u))continue;let i=o.labels[r]??"";s.set(i,(s.get(i)??0)+o.value)}return s}quantile(t,r,a,s={}){if(!a)return;let o=a.by(`${r}_buc\
 ket`,"le",s),i=[...this.by(`${r}_bucket`,"le",s)].map(([p,h])=>[p==="+Inf"?1/0:Number(p),h-(o.get(p)??0)]).sort((p,h)=>p[0]-h[0]),c=i.at(-1)?.[1]??0;if(c<=0)return;
-let u=t*c,d=0,l=0;for(let[p,h]of i){if(h>=u)return p===1/0?d:d+(p-d)*(h===l?1:(u-l)/(h-l));d=p,l=h}return d}},ba=6e4,ht=class{constructor(t){this.counter=t}counter;scrapes=[];add(t){
+let u=t*c,l=0,d=0;for(let[p,h]of i){if(h>=u)return p===1/0?l:l+(p-l)*(h===d?1:(u-d)/(h-d));l=p,d=h}return l}},ba=6e4,ht=class{constructor(t){this.counter=t}counter;scrapes=[];add(t){
 let r=t.sum(this.counter)??0;for(this.scrapes=this.scrapes.filter(a=>t.at-a.at<=2*ba&&(a.sum(this.counter)??0)<=r),this.scrapes.push(t);this.scrapes.length>2&&t.
 at-this.scrapes[1].at>ba;)this.scrapes.shift();return this.scrapes.length>1?this.scrapes[0]:void 0}};var Ot=e=>e.timerId!==void 0,pn=e=>Ot(e)&&(e.type==="dead"||e.type==="purged"),Yn=new Set;function wa(e){return Yn.add(e),()=>{Yn.delete(e)}}function dn(e){for(let t of Yn)
 t(e)}var Ue=Z("no"),va=1e3,io=6e4,co=45e3,ln={namespace:"",id:""};async function*uo(e){let t=e.getReader(),r=new TextDecoder,a=()=>{t.cancel().catch(()=>{})},s="",
-o={name:"",data:"",id:""},i=0;try{for(;;){i=window.setTimeout(a,co);let{done:c,value:u}=await t.read();if(clearTimeout(i),c)return;let d=(s+r.decode(u,{stream:!0})).
+o={name:"",data:"",id:""},i=0;try{for(;;){i=window.setTimeout(a,co);let{done:c,value:u}=await t.read();if(clearTimeout(i),c)return;let l=(s+r.decode(u,{stream:!0})).
 split(`
-`);s=d.pop()??"";for(let l of d)l===""?(yield o,o={name:"",data:"",id:""}):l.startsWith("event: ")?o.name=l.slice(7):l.startsWith("data: ")?o.data=l.slice(6):l.
-startsWith("id: ")&&(o.id=l.slice(4))}}finally{clearTimeout(i),a()}}async function lo(e,t){let r=ln.namespace===e&&ln.id!=="",a=await Wn("events/stream",{namespace:e},
+`);s=l.pop()??"";for(let d of l)d===""?(yield o,o={name:"",data:"",id:""}):d.startsWith("event: ")?o.name=d.slice(7):d.startsWith("data: ")?o.data=d.slice(6):d.
+startsWith("id: ")&&(o.id=d.slice(4))}}finally{clearTimeout(i),a()}}async function lo(e,t){let r=ln.namespace===e&&ln.id!=="",a=await Wn("events/stream",{namespace:e},
 t,r?{"Last-Event-ID":ln.id}:{});if(a.body)for await(let{name:s,data:o,id:i}of uo(a.body)){if(t.aborted)return;i&&(ln={namespace:e,id:i}),s==="open"?(Ue.value=JSON.
 parse(o).complete?"all":"some",r||dn()):s==="reset"?dn():s==="change"&&dn(JSON.parse(o))}}async function po(e,t){for(let r=0;!t.aborted;){let a=va;try{await lo(
 e,t),r=0}catch(s){if(t.aborted)return;let o=se(s);if(r=Ue.value==="no"?r+1:0,a=Math.max(o.retryAfter,Math.min(io,va*2**r)),o.status>=400&&o.status<500&&o.status!==
 429)return}if(t.aborted)return;fo(),await new Promise(s=>{let o=setTimeout(s,a*(1+Math.random()));t.addEventListener("abort",()=>{clearTimeout(o),s()},{once:!0})})}}
 function fo(){Ue.value!=="no"&&(Ue.value="no",dn())}var ka=Z(!document.hidden);document.addEventListener("visibilitychange",()=>{ka.value=!document.hidden});be(
 ()=>{let e=S.value;if(Ae.value!=="on"||!ka.value||He.value!==null||!Ce.value||!ue("read",e))return;let t=new AbortController;return po(e,t.signal),()=>{t.abort(),
-Ue.value="no"}});var ho=6e4,mo=2e4,go=3e3,yo=100;function j(e,t,r,a=!1,s){let[o,i]=m({key:""}),[c,u]=m(0),d=te(r);d.current=r;let l=te(s);l.current=s,Jt(()=>{if(e==="")return;let h=new AbortController,
+Ue.value="no"}});var ho=6e4,mo=2e4,go=3e3,yo=100;function j(e,t,r,a=!1,s){let[o,i]=m({key:""}),[c,u]=m(0),l=te(r);l.current=r;let d=te(s);d.current=s,Jt(()=>{if(e==="")return;let h=new AbortController,
 f=0,y=0,T=!1,_=0,w=0,v=!1,g=()=>{clearTimeout(f),Ae.value==="on"&&(f=window.setTimeout(()=>{x()},Math.max(0,_-performance.now())))},x=async()=>{if(T||h.signal.aborted||
-document.hidden&&f!==0)return;T=!0,v=!1;let V=0,F=performance.now();try{let L=await d.current(h.signal);if(h.signal.aborted)return;y=0,i({key:e,data:L})}catch(L){
+document.hidden&&f!==0)return;T=!0,v=!1;let V=0,F=performance.now();try{let L=await l.current(h.signal);if(h.signal.aborted)return;y=0,i({key:e,data:L})}catch(L){
 if(h.signal.aborted)return;y++;let U=se(L);if(V=Math.max(U.retryAfter,Math.min(ho,t*2**y)),i(J=>J.key===e&&J.data!==void 0?{key:e,data:J.data,error:U}:{key:e,error:U}),
-U.status>=400&&U.status<500&&U.status!==429)return}finally{T=!1;let L=a?yo*(performance.now()-F):0,U=l.current&&Ue.value==="all"&&V===0?Math.max(t,mo):t;w=performance.
-now()+Math.max(L,Math.min(t,go),V),_=v?w:performance.now()+Math.max(L,U,V)}g()},$=()=>{document.hidden||T||(a||(_=0),g())},M=V=>{!l.current||V&&!l.current(V)||(v=
+U.status>=400&&U.status<500&&U.status!==429)return}finally{T=!1;let L=a?yo*(performance.now()-F):0,U=d.current&&Ue.value==="all"&&V===0?Math.max(t,mo):t;w=performance.
+now()+Math.max(L,Math.min(t,go),V),_=v?w:performance.now()+Math.max(L,U,V)}g()},$=()=>{document.hidden||T||(a||(_=0),g())},M=V=>{!d.current||V&&!d.current(V)||(v=
 !0,!(T||document.hidden)&&(_=Math.min(_,w),g()))};document.addEventListener("visibilitychange",$);let he=wa(M);x();let Y=Ae.subscribe($);return()=>{h.abort(),clearTimeout(
 f),Y(),he(),document.removeEventListener("visibilitychange",$)}},[e,t,c]);let p=o.key===e?o:{key:e};return{data:p.data,error:p.error,loading:e!==""&&p.data===void 0&&
-p.error===void 0,again:()=>{u(h=>h+1)}}}var xa=60;function _o(){let e=te(new ht("dispatcher_fires_total")),t=te({fires:[],lateness:[]}),r=ct("read"),a=j(r?"metrics":"",3e3,async d=>{let l=new ft(await Qt(
-d)),p=e.current.add(l),h=l.sum("dispatcher_fires_total"),f=l.sum("timers_pending"),y=p&&h!==void 0?1e3*Math.max(0,h-(p.sum("dispatcher_fires_total")??0))/(l.at-
-p.at):void 0,T=w=>l.quantile(w,"dispatcher_lateness_seconds",p),_={lateness50:T(.5),lateness99:T(.99),fires:y,pending:f,overdue:l.sum("timers_overdue"),dead:l.sum(
-"timers_dead"),held:f===void 0?void 0:(l.sum("timers_paused")??0)+(l.sum("timers_parked")??0),oldest:l.sum("timers_oldest_overdue_seconds"),whole:f!==void 0,local:h!==
+p.error===void 0,again:()=>{u(h=>h+1)}}}var xa=60;function _o(){let e=te(new ht("dispatcher_fires_total")),t=te({fires:[],lateness:[]}),r=ct("read"),a=j(r?"metrics":"",3e3,async l=>{let d=new ft(await Qt(
+l)),p=e.current.add(d),h=d.sum("dispatcher_fires_total"),f=d.sum("timers_pending"),y=p&&h!==void 0?1e3*Math.max(0,h-(p.sum("dispatcher_fires_total")??0))/(d.at-
+p.at):void 0,T=w=>d.quantile(w,"dispatcher_lateness_seconds",p),_={lateness50:T(.5),lateness99:T(.99),fires:y,pending:f,overdue:d.sum("timers_overdue"),dead:d.sum(
+"timers_dead"),held:f===void 0?void 0:(d.sum("timers_paused")??0)+(d.sum("timers_parked")??0),oldest:d.sum("timers_oldest_overdue_seconds"),whole:f!==void 0,local:h!==
 void 0};return y!==void 0&&(t.current.fires=[...t.current.fires,y].slice(-xa)),_.lateness99!==void 0&&(t.current.lateness=[...t.current.lateness,_.lateness99].slice(
 -xa)),_}),s=!r||a.data?.whole===!1,o=j(s?`counts/${S.value}`:"",3e4,bo,!0),i=r?a:{...o,data:o.data&&{...o.data,whole:!1,local:!1}},c=i.data&&{...i.data,...o.data},
-u=()=>{a.again(),o.again()};return{poll:{...i,data:c,error:i.error??o.error,again:u},series:t.current,everywhere:r}}async function bo(e){let t=!1,r=S.value,a=async(d,l)=>{
-let{n:p,more:h}=await et({namespace:r,dueBefore:l},d,e);return t||=h,p},s=new Date(Rt()).toISOString(),[o,i,c,u]=await Promise.all([a(["scheduled","retrying"]),
+u=()=>{a.again(),o.again()};return{poll:{...i,data:c,error:i.error??o.error,again:u},series:t.current,everywhere:r}}async function bo(e){let t=!1,r=S.value,a=async(l,d)=>{
+let{n:p,more:h}=await et({namespace:r,dueBefore:d},l,e);return t||=h,p},s=new Date(Rt()).toISOString(),[o,i,c,u]=await Promise.all([a(["scheduled","retrying"]),
 a(["scheduled","retrying"],s),a(["dead"]),a(["paused","parked"])]);return{pending:o,overdue:i,dead:c,held:u,least:t}}var fn=(e,t)=>t===void 0?"\u2013":n(b,{children:[
 e.least&&n("small",{children:"at least "}),cn(t)]});function vo({of:e}){let t=e.reasons??[],r=e.degraded??[],a=t.length?"dead":r.length?"retrying":"done";return n(
 "div",{class:`health ${a}`,role:"status",children:[n(ie,{kind:a,children:t.length?"not ready":r.length?"degraded":"healthy"}),t.length===0&&r.length===0&&n("spa\
 n",{children:"Requests are served, and all parts work."}),n("ul",{children:[t.map(s=>n("li",{children:s},s)),r.map(s=>n("li",{children:[n("strong",{children:s.part}),
 ": ",s.reason,", ",n(B,{at:s.since})]},s.part))]})]})}var Qn=[["24h","24 hours",24,30],["1h","1 hour",1,1],["7d","7 days",168,240]];function wo(){let[e,t]=m("24\
-h"),[,r,a,s]=Qn.find(([c])=>c===e)??Qn[0],o=j(`forecast/${S.value}/${e}`,6e4,c=>{let u=s*6e4,d=Math.floor(Rt()/u)*u;return I("timers/forecast",{namespace:S.value,
-from:new Date(d).toISOString(),to:new Date(d+a*36e5).toISOString(),bucket:`${s}m`},c)},!0),i=n("div",{class:"segments",role:"group","aria-label":"Range of the f\
+h"),[,r,a,s]=Qn.find(([c])=>c===e)??Qn[0],o=j(`forecast/${S.value}/${e}`,6e4,c=>{let u=s*6e4,l=Math.floor(Rt()/u)*u;return I("timers/forecast",{namespace:S.value,
+from:new Date(l).toISOString(),to:new Date(l+a*36e5).toISOString(),bucket:`${s}m`},c)},!0),i=n("div",{class:"segments",role:"group","aria-label":"Range of the f\
 orecast",children:Qn.map(([c,u])=>n("button",{type:"button","aria-pressed":e===c,onClick:()=>{t(c)},children:u},c))});return n(O,{title:"Forecast",aside:i,wide:!0,
-children:n(W,{of:o,children:c=>{let u=Date.parse(c.from),d=c.counts.reduce((p,h)=>p+h,0),l=c.counts.map((p,h)=>{let f=u+h*s*6e4;return{label:a>24?ge(f).slice(5,
-16):fa(f),value:p,title:`${ge(f)}: ${le(p,"timer")}`}});return n(b,{children:[n("p",{class:"muted",children:[le(d,"timer")," of ",S.value," due in the next ",r,
-c.truncated&&`, counted until ${ge(c.completeBefore)}`]}),d===0?n(q,{title:"Nothing is due in this time.",command:`timerbus timer create hello --in 1h -n ${S.value}`,
-children:"Create a timer:"}):n(ya,{bars:l,every:Math.ceil(l.length/(innerWidth<600?4:8)),label:`Timers due in the next ${r}, for each ${s} minutes: ${d} in all`})]})}})})}
+children:n(W,{of:o,children:c=>{let u=Date.parse(c.from),l=c.counts.reduce((p,h)=>p+h,0),d=c.counts.map((p,h)=>{let f=u+h*s*6e4;return{label:a>24?ge(f).slice(5,
+16):fa(f),value:p,title:`${ge(f)}: ${le(p,"timer")}`}});return n(b,{children:[n("p",{class:"muted",children:[le(l,"timer")," of ",S.value," due in the next ",r,
+c.truncated&&`, counted until ${ge(c.completeBefore)}`]}),l===0?n(q,{title:"Nothing is due in this time.",command:`timerbus timer create hello --in 1h -n ${S.value}`,
+children:"Create a timer:"}):n(ya,{bars:d,every:Math.ceil(d.length/(innerWidth<600?4:8)),label:`Timers due in the next ${r}, for each ${s} minutes: ${l} in all`})]})}})})}
 function hn(e){return e.callbackUrl?an(e.callbackUrl):e.topic?`topic ${e.topic}`:"event"}function ko(){let e=j(`next/${S.value}`,3e3,t=>I("timers/list",{namespace:S.
 value,order:"due",limit:8},t),!1,Ot);return n(O,{title:"Due next",aside:n("a",{href:R(["timers"]),children:"All timers"}),flush:!0,children:n(W,{of:e,children:({
 timers:t})=>t.length===0?n(q,{title:"No timer waits.",command:`timerbus timer create hello --in 3s --callback-url http://127.0.0.1:9000/ -n ${S.value}`,children:"\
@@ -306,11 +306,11 @@ Le,{status:r.status})}),n("td",{"data-label":"Due",children:n(B,{at:r.status==="
 l":"Target",title:r.callbackUrl??r.topic,children:hn(r)}),n("td",{class:"num","data-label":"Attempts",children:r.attempts}),n("td",{class:"clip","data-label":"L\
 ast error",title:r.lastError,children:r.lastError??n("span",{class:"muted",children:"\u2013"})})]},r.uuid+r.generation))})}function Ta(){let e=oe.value.query,t=e.
 get("status")??"",r=e.get("correlationId")??"",a=e.get("dueFrom")??"",s=e.get("dueBefore")??"",o=e.get("cursor")??"",i=(t===""||t==="scheduled"||t==="retrying")&&
-!r,[c,u]=m(""),[d,l]=m(null),p={namespace:S.value,status:t||void 0,correlationId:r||void 0,dueFrom:a||void 0,dueBefore:s||void 0},h=JSON.stringify([p,i,o]),f=j(
+!r,[c,u]=m(""),[l,d]=m(null),p={namespace:S.value,status:t||void 0,correlationId:r||void 0,dueFrom:a||void 0,dueBefore:s||void 0},h=JSON.stringify([p,i,o]),f=j(
 h,o?1e4:3e3,g=>I("timers/list",{...p,order:i?"due":"key",limit:So,cursor:o||void 0},g),!1,Ot),y=j(r?"":JSON.stringify(p),3e4,g=>et(p,[p.status],g),!0),T=ue("wri\
 te",S.value),_=g=>{let x={pause:["Pause timers","Pause","paused"],resume:["Resume timers","Resume","resumed"],delete:["Delete timers","Delete","deleted"],retry:[
 "Retry timers","Retry","started again"],purge:["Delete from history","Delete","removed from history"]},[$,M,he]=x[g],{status:Y,...V}=p,F=g==="resume"?V:p,L=`tim\
-ers/${g}-matching`,U=g==="resume"?["paused"]:g==="pause"&&!t?["scheduled","retrying"]:[p.status];l({title:$,verb:M,done:he,path:L,filter:F,danger:g==="delete"||
+ers/${g}-matching`,U=g==="resume"?["paused"]:g==="pause"&&!t?["scheduled","retrying"]:[p.status];d({title:$,verb:M,done:he,path:L,filter:F,danger:g==="delete"||
 g==="purge",describe:n(b,{children:["All timers of ",n("strong",{children:S.value})," that this page\u2019s filter selects, not only those of the shown page."]}),
 count:g==="retry"||g==="purge"?un(L,F):(J,P)=>et(p,U,J,P)})},w=!!(t||r||a||s),v=T&&n(b,{children:[(t===""||t==="scheduled"||t==="retrying")&&n(k,{onClick:()=>{_(
 "pause")},children:"Pause all\u2026"}),(t===""||t==="paused")&&n(k,{onClick:()=>{_("resume")},children:"Resume all\u2026"}),(t==="dead"||t==="parked")&&n(k,{onClick:()=>{
@@ -327,8 +327,8 @@ o?g.nextCursor?"This page is empty; the next one may not be.":"Change the filter
 caption:"Timers"}),n("div",{class:"pager",children:[n("span",{class:"muted",role:"status",children:[y.data&&`${y.data.more?"at least ":""}${E(y.data.n)} in all`,
 y.error&&`counting failed: ${y.error.message}`,i?"the next due first":"in a fixed order"].filter(Boolean).join(", ")}),n("span",{class:"pager-buttons",children:[
 o&&n("a",{class:"button",href:R(["timers"],{...Object.fromEntries(e),cursor:void 0}),children:"First page"}),g.nextCursor&&n("a",{class:"button",href:R(["timers"],
-{...Object.fromEntries(e),cursor:g.nextCursor}),children:"Next page"})]})]})]})})}),d&&n(pt,{action:d,close:()=>{l(null)},after:()=>{f.again(),y.again()}})]})}function tt({
-label:e,value:t,set:r,type:a}){let[s,o]=m(t),[i,c]=m(t);i!==t&&(c(t),o(t));let u=()=>{s!==t&&r(s)};return n("div",{onFocusOut:u,onKeyDown:d=>{d.key==="Enter"&&(d.
+{...Object.fromEntries(e),cursor:g.nextCursor}),children:"Next page"})]})]})]})})}),l&&n(pt,{action:l,close:()=>{d(null)},after:()=>{f.again(),y.again()}})]})}function tt({
+label:e,value:t,set:r,type:a}){let[s,o]=m(t),[i,c]=m(t);i!==t&&(c(t),o(t));let u=()=>{s!==t&&r(s)};return n("div",{onFocusOut:u,onKeyDown:l=>{l.key==="Enter"&&(l.
 preventDefault(),u())},children:n(N,{label:e,value:s,set:o,type:a,step:a?"1":void 0})})}var Co=5e3,Ao=500,Ro=20,er=100;function Po(e,t){for(let r of t){let a=r.callbackUrl?an(r.callbackUrl):"",s=r.lastError??"",o=`${a}\0${s}`,i=e.groups.get(o);i||(i=
 {host:a,error:s,status:r.lastStatusCode,timers:[],count:0,oldest:r.executeAt,newest:r.executeAt},e.groups.set(o,i)),i.count++,i.timers.length<Ro&&i.timers.push(
 r),r.executeAt<i.oldest&&(i.oldest=r.executeAt),r.executeAt>i.newest&&(i.newest=r.executeAt)}e.read+=t.length}var tr=e=>e.host||"no URL";async function Ca(e,t,r,a){
@@ -337,11 +337,11 @@ imers/list",{...t,limit:Ao,cursor:s.cursor},r);Po(s,i.timers),s.cursor=i.nextCur
 let[t,r]=m(e.timers);return ee(()=>{let a=new AbortController,s=o=>I("timers/get",{namespace:o.namespace,id:o.id},a.signal).then(i=>i.generation===o.generation?
 o:{...o,status:i.status},()=>o);return Promise.all(e.timers.map(s)).then(o=>{a.signal.aborted||r(o)}),()=>{a.abort()}},[e.timers.map(a=>a.uuid+a.generation).join()]),
 n(Xn,{timers:t,caption:`Dead timers of ${tr(e)}`})}function Aa(){let e=oe.value.query,t=e.get("correlationId")??"",r=e.get("dueFrom")??"",a=e.get("dueBefore")??
-"",s=S.value,o={namespace:s,status:"dead",correlationId:t||void 0,dueFrom:r||void 0,dueBefore:a||void 0},i=JSON.stringify(o),[c,u]=m(),[d,l]=m(),p=d?.key===i?d:
+"",s=S.value,o={namespace:s,status:"dead",correlationId:t||void 0,dueFrom:r||void 0,dueBefore:a||void 0},i=JSON.stringify(o),[c,u]=m(),[l,d]=m(),p=l?.key===i?l:
 void 0,[h,f]=m(),[y,T]=m(null),[_,w]=m(0),v=j(p?"":i,1e4,P=>Ca(void 0,o,P,A=>{v.data||u({key:i,read:A})}),!0,pn),g=p?.read??v.data??(c?.key===i?c.read:void 0),x=p?.
 busy??v.loading,$=p?p.error:v.error,M=te(new AbortController);ee(()=>()=>{M.current.abort()},[i]);let he=async P=>{M.current=new AbortController;let{signal:A}=M.
-current,Te=P;l({key:i,read:Te,busy:!0});try{Te=await Ca(P,o,A,Oe=>{Te=Oe,l({key:i,read:Te,busy:!0})}),A.aborted||l({key:i,read:Te,busy:!1})}catch(Oe){A.aborted||
-l({key:i,read:Te,busy:!1,error:se(Oe)})}},Y=()=>{M.current.abort(),l(void 0),w(P=>P+1),v.again()},V=(P,A)=>{let Te=A?{...o,callbackHost:A.host,lastError:A.error}:
+current,Te=P;d({key:i,read:Te,busy:!0});try{Te=await Ca(P,o,A,Oe=>{Te=Oe,d({key:i,read:Te,busy:!0})}),A.aborted||d({key:i,read:Te,busy:!1})}catch(Oe){A.aborted||
+d({key:i,read:Te,busy:!1,error:se(Oe)})}},Y=()=>{M.current.abort(),d(void 0),w(P=>P+1),v.again()},V=(P,A)=>{let Te=A?{...o,callbackHost:A.host,lastError:A.error}:
 o,Oe=`timers/${P}-matching`;T({title:P==="retry"?"Retry dead timers":"Delete dead timers",verb:P==="retry"?"Retry":"Delete",done:P==="retry"?"started again":"re\
 moved from history",path:Oe,filter:Te,danger:P==="purge",describe:A?n(b,{children:["All dead timers of ",n("strong",{children:s})," that ",A.host?n(b,{children:[
 "call ",n("strong",{children:A.host})]}):"have no URL"," and failed with ",n("q",{children:A.error}),"."]}):n(b,{children:["All dead timers of ",n("strong",{children:s}),
@@ -382,10 +382,10 @@ n("td",{"data-label":"Local time",children:r.local.replace("T"," ")}),n("td",{"d
 remark?n(b,{children:[n(ie,{kind:"retrying",children:"DST"})," ",Oo[r.remark]]}):n("span",{class:"muted",children:"\u2013"})})]},r.at))})}function Ea({id:e}){let t=S.
 value,r=p=>p.scheduleId===e,a=j(`schedule/${t}/${e}`,3e3,p=>I("schedules/get",{namespace:t,id:e},p),!1,r),s=a.data,o=j(`preview/${t}/${e}/${s?.version??0}`,3e4,
 p=>I("schedules/preview",{namespace:t,id:e,limit:10},p)),i=j(`decisions/${t}/${e}`,5e3,p=>I("schedules/history",{namespace:t,id:e,limit:50},p),!1,r),[c,u]=m(null);
-ee(()=>(Ie.value=s?.timeZone??null,()=>{Ie.value=null}),[s?.timeZone]);let d=()=>{a.again(),i.again(),o.again()},l=s&&ue("write",t)&&s.status!=="ended"&&n(b,{children:[
+ee(()=>(Ie.value=s?.timeZone??null,()=>{Ie.value=null}),[s?.timeZone]);let l=()=>{a.again(),i.again(),o.again()},d=s&&ue("write",t)&&s.status!=="ended"&&n(b,{children:[
 n(k,{kind:"primary",onClick:()=>{u("trigger")},children:"Trigger\u2026"}),s.status==="active"?n(k,{onClick:()=>{u("pause")},children:"Pause\u2026"}):n(k,{onClick:()=>{
 u("resume")},children:"Resume\u2026"}),n(k,{onClick:()=>{u("backfill")},children:"Backfill\u2026"}),n(k,{kind:"danger-ghost",onClick:()=>{u("delete")},children:"\
-Delete\u2026"})]});return n(K,{title:e,crumb:n(b,{children:[n("a",{href:R(["schedules"]),children:"Schedules"})," / ",t]}),actions:l,children:[n(W,{of:a,children:p=>n(
+Delete\u2026"})]});return n(K,{title:e,crumb:n(b,{children:[n("a",{href:R(["schedules"]),children:"Schedules"})," / ",t]}),actions:d,children:[n(W,{of:a,children:p=>n(
 "div",{class:"grid",children:[n(No,{of:p}),n(O,{title:"Timer of an occurrence",children:[n(lt,{value:$o(p.timer),label:"Template"}),ve.hidePayloads&&n("p",{class:"\
 hint",children:"Its payload, body and headers are hidden by the settings of the server."})]}),n(O,{title:"Next occurrences",wide:!0,flush:!0,aside:o.data&&n("sp\
 an",{class:"muted",children:["time zones ",o.data.zoneVersion]}),children:[p.status==="paused"&&n("p",{class:"callout",children:"The schedule is paused: these o\
@@ -394,26 +394,26 @@ children:n(W,{of:i,children:({decisions:h})=>h.length===0?n(q,{title:"No occurre
 e","Decision","Reason","Timer"],stack:!0,children:h.map(f=>n("tr",{children:[n("td",{"data-label":"Occurrence",children:n(B,{at:f.at})}),n("td",{"data-label":"D\
 ecision",children:n(ie,{kind:f.decision==="created"?"done":f.decision==="skipped"?"retrying":"paused",children:f.decision})}),n("td",{"data-label":"Reason",children:f.
 reason??n("span",{class:"muted",children:"\u2013"})}),n("td",{class:"id","data-label":"Timer",children:f.timerId?n("a",{href:R(["timers",f.timerId]),children:f.
-timerId}):n("span",{class:"muted",children:"\u2013"})})]},f.at+f.decidedAt+f.decision))})})})]})}),s&&c&&n(Do,{of:s,action:c,close:()=>{u(null)},after:d})]})}function No({
+timerId}):n("span",{class:"muted",children:"\u2013"})})]},f.at+f.decidedAt+f.decision))})})})]})}),s&&c&&n(Do,{of:s,action:c,close:()=>{u(null)},after:l})]})}function No({
 of:e}){return n(O,{title:"Definition",aside:n(Le,{status:e.status}),children:[n(on,{of:e.pause}),n($e,{of:[["Occurs",e.specs.map((t,r)=>n("div",{children:n("cod\
 e",{children:Ra(t)})},r))],["Time zone",e.timeZone],["Next",e.nextAt&&n(B,{at:e.nextAt})],["Created timers",e.created],["From",e.start&&n(B,{at:e.start})],["Unt\
 il",e.end&&n(B,{at:e.end})],["At most",e.count],["Overlap",e.overlap],["Catch-up",e.catchUpWindow?`${e.catchUp}, within ${ne(e.catchUpWindow)}`:e.catchUp],["Ski\
 pped local times",e.gap],["Repeated local times",e.repeated],["Pause after dead",e.pauseOnDead],["Version",e.version],["Updated",n(B,{at:e.updatedAt})]]})]})}function Do({
-of:e,action:t,close:r,after:a}){let[s]=m(e),[o,i]=m(""),[c,u]=m("keep"),d={namespace:s.namespace,id:s.id},l={close:r,after:a};switch(t){case"trigger":return n(fe,
-{...l,title:`Trigger ${s.id}`,verb:"Trigger",path:"schedules/trigger",body:()=>d,done:`${s.id} has created an occurrence.`,children:n("p",{children:"Creates an \
-occurrence now, in addition to the planned ones."})});case"pause":return n(fe,{...l,title:`Pause ${s.id}`,verb:"Pause",path:"schedules/pause",body:()=>({...d,note:o||
+of:e,action:t,close:r,after:a}){let[s]=m(e),[o,i]=m(""),[c,u]=m("keep"),l={namespace:s.namespace,id:s.id},d={close:r,after:a};switch(t){case"trigger":return n(fe,
+{...d,title:`Trigger ${s.id}`,verb:"Trigger",path:"schedules/trigger",body:()=>l,done:`${s.id} has created an occurrence.`,children:n("p",{children:"Creates an \
+occurrence now, in addition to the planned ones."})});case"pause":return n(fe,{...d,title:`Pause ${s.id}`,verb:"Pause",path:"schedules/pause",body:()=>({...l,note:o||
 void 0}),done:`${s.id} is paused.`,children:[n("p",{children:"A paused schedule creates no occurrences."}),n(N,{label:"Note",value:o,set:i})]});case"resume":return n(
-fe,{...l,title:`Resume ${s.id}`,verb:"Resume",path:"schedules/resume",body:()=>d,done:`${s.id} is resumed.`,children:n("p",{children:"The schedule continues wit\
-h its next occurrence."})});case"delete":return n(fe,{...l,title:`Delete ${s.id}`,verb:"Delete",danger:!0,path:"schedules/delete",done:`${s.id} is deleted.`,after:()=>{
-de(["schedules"])},body:()=>({...d,pending:c,ifVersion:s.version}),children:n(pe,{label:"Its timers that are not finished",value:c,set:u,options:[["keep","Keep \
-them"],["delete","Delete them"]]})});default:return n(Io,{of:s,...l})}}function Io({of:e,close:t,after:r}){let[a,s]=m(""),[o,i]=m(""),[c,u]=m(),[d,l]=m(""),[p,h]=m(
+fe,{...d,title:`Resume ${s.id}`,verb:"Resume",path:"schedules/resume",body:()=>l,done:`${s.id} is resumed.`,children:n("p",{children:"The schedule continues wit\
+h its next occurrence."})});case"delete":return n(fe,{...d,title:`Delete ${s.id}`,verb:"Delete",danger:!0,path:"schedules/delete",done:`${s.id} is deleted.`,after:()=>{
+de(["schedules"])},body:()=>({...l,pending:c,ifVersion:s.version}),children:n(pe,{label:"Its timers that are not finished",value:c,set:u,options:[["keep","Keep \
+them"],["delete","Delete them"]]})});default:return n(Io,{of:s,...d})}}function Io({of:e,close:t,after:r}){let[a,s]=m(""),[o,i]=m(""),[c,u]=m(),[l,d]=m(""),[p,h]=m(
 !1),f=dt(),y=te(!1),T=async()=>{let _=ye(o),w=ye(a);if(!w||!_){u(new me(0,"INCOMPLETE","Enter both times."));return}h(!0),u(void 0),y.current=!1;let v=0,g=0,x=()=>`${le(
 v,"occurrence")} created, ${g} existed`;try{do{let $=await I("schedules/backfill",{namespace:e.namespace,id:e.id,from:w,to:_});v+=$.created,g+=$.kept,w=$.nextFrom,
-l(`${x()}${w?`, continuing at ${ge(w)}`:""}.`)}while(w&&!y.current&&!f.current);w?ke(`${e.id}: ${x()}. Stopped at ${ge(w)}.`,"warn"):ke(`${e.id}: ${x()}.`),!w&&
+d(`${x()}${w?`, continuing at ${ge(w)}`:""}.`)}while(w&&!y.current&&!f.current);w?ke(`${e.id}: ${x()}. Stopped at ${ge(w)}.`,"warn"):ke(`${e.id}: ${x()}.`),!w&&
 !f.current&&t()}catch($){let M=se($);f.current&&ke(`Backfill ${e.id}: failed, ${x()}: ${M.message}`,"warn"),u(M)}h(!1),r()};return n(Xe,{title:`Backfill ${e.id}`,
 close:t,children:n("form",{onSubmit:_=>{_.preventDefault(),T()},children:[n("p",{children:"Creates the occurrences of a past time range that do not exist. They \
 are delivered at once."}),n(N,{label:`From (${Ee()})`,type:"datetime-local",step:"1",value:a,set:s,required:!0}),n(N,{label:"Before",type:"datetime-local",step:"\
-1",value:o,set:i,required:!0,hint:"Not in the future."}),d&&n("p",{role:"status",class:"callout",children:d}),c&&n(_e,{error:c}),n("div",{class:"dialog-foot",children:[
+1",value:o,set:i,required:!0,hint:"Not in the future."}),l&&n("p",{role:"status",class:"callout",children:l}),c&&n(_e,{error:c}),n("div",{class:"dialog-foot",children:[
 p?n(k,{kind:"danger",onClick:()=>{y.current=!0},children:"Stop"}):n(k,{onClick:t,children:"Close"}),n("button",{type:"submit",class:"button primary",disabled:p,
 children:p?"Working\u2026":"Backfill"})]})]})})}function $a(e,t){return`curl${De.value?` \\
   -H "Authorization: Bearer $TIMERBUS_TOKEN"`:""} ${ia}/api/v1/${e} \\
@@ -421,14 +421,14 @@ children:p?"Working\u2026":"Backfill"})]})]})})}function $a(e,t){return`curl${De
 "-")?[...e.slice(0,-1),`--id=${a}`]:e).map(sn).join(" "),...r.filter(([,o])=>o).map(([o,i])=>`  ${o} ${sn(i)}`)].join(` \\
 `)}function rr(e){return Object.fromEntries(Object.entries(e).filter(([t,r])=>r!==void 0&&(r!==""||t==="payload")))}function Na({curl:e,cli:t}){return n(O,{title:"\
 The same request",children:[n("h3",{children:"curl"}),n(Et,{text:e,label:"curl"}),n("h3",{children:"Command line"}),n(Et,{text:t,label:"Command line"})]})}function Da({
-title:e,label:t,id:r,invalid:a,send:s,children:o}){let[i,c]=m(),[u,d]=m(!1),l=dt(),p=ue("write",S.value),h=async()=>{if(a){c(new me(0,"INCOMPLETE",a));return}d(
-!0),c(void 0);try{let f=await s();l.current||de(f)}catch(f){let y=se(f);l.current&&ke(`${t} ${r}: ${y.message}`,"warn"),c(y)}d(!1)};return n(O,{title:e,children:n(
+title:e,label:t,id:r,invalid:a,send:s,children:o}){let[i,c]=m(),[u,l]=m(!1),d=dt(),p=ue("write",S.value),h=async()=>{if(a){c(new me(0,"INCOMPLETE",a));return}l(
+!0),c(void 0);try{let f=await s();d.current||de(f)}catch(f){let y=se(f);d.current&&ke(`${t} ${r}: ${y.message}`,"warn"),c(y)}l(!1)};return n(O,{title:e,children:n(
 "form",{onSubmit:f=>{f.preventDefault(),h()},children:[o,i&&n(_e,{error:i}),!p&&n("p",{class:"callout",children:["You have no right to write in ",S.value,"."]}),
 n("button",{type:"submit",class:"button primary",disabled:u||!p,children:u?"Sending\u2026":t})]})})}var Ia=[["fail","Refuse (409)"],["replace","Replace it"],["k\
 eep","Keep it"]];function La({children:e}){return n("details",{class:"more",onInvalidCapture:t=>{t.currentTarget.open=!0},children:[n("summary",{children:"More \
-settings"}),e]})}function Ua(){let[e,t]=m(""),[r,a]=m("in"),[s,o]=m("15m"),[i,c]=m(""),[u,d]=m(""),[l,p]=m(Vn),[h,f]=m("http://127.0.0.1:9000/"),[y,T]=m('{"orde\
+settings"}),e]})}function Ua(){let[e,t]=m(""),[r,a]=m("in"),[s,o]=m("15m"),[i,c]=m(""),[u,l]=m(""),[d,p]=m(Vn),[h,f]=m("http://127.0.0.1:9000/"),[y,T]=m('{"orde\
 r": 1842}'),[_,w]=m(""),[v,g]=m(""),[x,$]=m(""),[M,he]=m(""),[Y,V]=m("fail"),F=Ct(y),L=rr({namespace:S.value,id:e,executeIn:r==="in"?s:void 0,executeAt:r==="at"?
-ye(i):void 0,executeAtLocal:r==="local"?u.length===16?u+":00":u:void 0,timeZone:r==="local"?l:void 0,callbackUrl:h,payload:F.value,retryPolicy:_?{maxAttempts:Number(
+ye(i):void 0,executeAtLocal:r==="local"?u.length===16?u+":00":u:void 0,timeZone:r==="local"?d:void 0,callbackUrl:h,payload:F.value,retryPolicy:_?{maxAttempts:Number(
 _)}:void 0,callbackTimeout:v,correlationId:x,flowKey:M,onConflict:Y}),U=[["--in",r==="in"?s:""],["--at",r==="at"?ye(i)??"":""],["--at-local",String(L.executeAtLocal??
 "")],["--time-zone",String(L.timeZone??"")],["--callback-url",h],["--payload",F.value===void 0?"":JSON.stringify(F.value)],["--max-attempts",_],["--callback-tim\
 eout",v],["--correlation-id",x],["--flow-key",M],["--on-conflict",Y]],J=async()=>{let{data:P,late:A}=await je("timers/create",L);return ke(A?`${P.id} is replace\
@@ -437,24 +437,24 @@ d. An earlier delivery may have been sent.`:`${P.id} is created.`,A?"warn":"ok")
 grid",children:[n(Da,{title:"Timer",label:"Create timer",id:e,invalid:F.error,send:J,children:[n(N,{label:"Id",value:e,set:t,required:!0,placeholder:"order-1842",
 mono:!0,hint:"Unique in the namespace."}),n(pe,{label:"When",value:r,set:a,options:[["in","After a duration"],["at","At an instant"],["local","At a local time"]]}),
 r==="in"&&n(N,{label:"Duration",value:s,set:o,hint:"Such as 200ms, 30s, 1h30m or 1d12h."}),r==="at"&&n(N,{label:`Time (${Ee()})`,type:"datetime-local",step:"1",
-value:i,set:c,required:!0}),r==="local"&&n(b,{children:[n(N,{label:"Local time",type:"datetime-local",step:"1",value:u,set:d,required:!0}),n(N,{label:"Time zone",
-value:l,set:p,hint:"If the rules of the zone change, the timer moves with them."})]}),n(N,{label:"Callback URL",value:h,set:f,mono:!0,hint:"Empty: an event on t\
+value:i,set:c,required:!0}),r==="local"&&n(b,{children:[n(N,{label:"Local time",type:"datetime-local",step:"1",value:u,set:l,required:!0}),n(N,{label:"Time zone",
+value:d,set:p,hint:"If the rules of the zone change, the timer moves with them."})]}),n(N,{label:"Callback URL",value:h,set:f,mono:!0,hint:"Empty: an event on t\
 imerbus.fired."}),n($t,{label:"Payload (JSON)",value:y,set:T,error:F.error}),n(pe,{label:"If the id exists",value:Y,set:V,options:Ia}),n(La,{children:[n(N,{label:"\
 Attempts, at most",type:"number",value:_,set:w,hint:"1 to 1000; by default those of the namespace."}),n(N,{label:"Callback timeout",value:v,set:g,placeholder:"3\
 0s"}),n(N,{label:"Correlation id",value:x,set:$}),n(N,{label:"Flow key",value:M,set:he,hint:"Timers with the same key share a limit of the namespace."})]})]}),n(
 Na,{curl:$a("timers/create",L),cli:Oa(["timer","create",e||"order-1842"],U)})]})})}function Ba(){let[e,t]=m(""),[r,a]=m("cron"),[s,o]=m("0 8 * * MON-FRI"),[i,c]=m(
-"15m"),[u,d]=m("FREQ=MONTHLY;BYDAY=-1FR"),[l,p]=m(Vn),[h,f]=m("http://127.0.0.1:9000/"),[y,T]=m(""),[_,w]=m("allow"),[v,g]=m("all"),[x,$]=m(""),[M,he]=m("fail"),
-[Y,V]=m(),[F,L]=m(),U=Ct(y),J=r==="cron"?{cron:s}:r==="every"?{every:i}:{rrule:u},P=r!=="every",A=rr({namespace:S.value,id:e,specs:[J],timeZone:P?l:void 0,overlap:_,
-catchUp:v,count:x?Number(x):void 0,timer:rr({callbackUrl:h,payload:U.value}),onConflict:M}),Te=[[`--${r}`,String(Object.values(J)[0])],["--time-zone",P?l:""],["\
+"15m"),[u,l]=m("FREQ=MONTHLY;BYDAY=-1FR"),[d,p]=m(Vn),[h,f]=m("http://127.0.0.1:9000/"),[y,T]=m(""),[_,w]=m("allow"),[v,g]=m("all"),[x,$]=m(""),[M,he]=m("fail"),
+[Y,V]=m(),[F,L]=m(),U=Ct(y),J=r==="cron"?{cron:s}:r==="every"?{every:i}:{rrule:u},P=r!=="every",A=rr({namespace:S.value,id:e,specs:[J],timeZone:P?d:void 0,overlap:_,
+catchUp:v,count:x?Number(x):void 0,timer:rr({callbackUrl:h,payload:U.value}),onConflict:M}),Te=[[`--${r}`,String(Object.values(J)[0])],["--time-zone",P?d:""],["\
 --callback-url",h],["--payload",U.value===void 0?"":JSON.stringify(U.value)],["--overlap",_],["--catch-up",v],["--count",x],["--on-conflict",M]],Oe=JSON.stringify(
-{namespace:S.value,specs:[J],timeZone:P?l:void 0});ee(()=>{let rt=new AbortController,Es=setTimeout(()=>{I("schedules/preview",{...JSON.parse(Oe),limit:6},rt.signal).
+{namespace:S.value,specs:[J],timeZone:P?d:void 0});ee(()=>{let rt=new AbortController,Es=setTimeout(()=>{I("schedules/preview",{...JSON.parse(Oe),limit:6},rt.signal).
 then(Sn=>{V(Sn),L(void 0)},Sn=>{rt.signal.aborted||(L(se(Sn)),V(void 0))})},300);return()=>{clearTimeout(Es),rt.abort()}},[Oe]);let Ps=async()=>{let{data:rt}=await je(
 "schedules/create",A);return ke(`${rt.id} is created.`),["schedules",rt.id]};return n(K,{title:"Create schedule",crumb:n(b,{children:[n("a",{href:R(["schedules"]),
 children:"Schedules"})," / ",S.value]}),actions:n("a",{class:"button",href:R(["new","timer"]),children:"Timer instead"}),children:n("div",{class:"grid",children:[
 n(Da,{title:"Schedule",label:"Create schedule",id:e,invalid:U.error,send:Ps,children:[n(N,{label:"Id",value:e,set:t,required:!0,placeholder:"daily-report",mono:!0}),
 n(pe,{label:"Occurs",value:r,set:a,options:[["cron","Cron expression"],["every","Interval"],["rrule","RRULE"]]}),r==="cron"&&n(N,{label:"Cron expression",value:s,
 set:o,mono:!0,hint:"Minute, hour, day of month, month, day of week; 6 fields begin with seconds."}),r==="every"&&n(N,{label:"Interval",value:i,set:c,hint:"At le\
-ast 1s."}),r==="rrule"&&n(N,{label:"RRULE",value:u,set:d,mono:!0}),P&&n(N,{label:"Time zone",value:l,set:p}),n(N,{label:"Callback URL",value:h,set:f,mono:!0,hint:"\
+ast 1s."}),r==="rrule"&&n(N,{label:"RRULE",value:u,set:l,mono:!0}),P&&n(N,{label:"Time zone",value:d,set:p}),n(N,{label:"Callback URL",value:h,set:f,mono:!0,hint:"\
 Empty: an event on timerbus.fired."}),n($t,{label:"Payload (JSON)",value:y,set:T,error:U.error,rows:3}),n(pe,{label:"If the id exists",value:M,set:he,options:Ia}),
 n(La,{children:[n(pe,{label:"If the earlier occurrence is not finished",value:_,set:w,options:[["allow","Create the next one"],["skip","Leave the next one out"],
 ["queue","Create it afterwards"],["cancelOther","Delete the earlier one"]]}),n(pe,{label:"After an outage",value:v,set:g,options:[["all","Create all of the last\
@@ -475,33 +475,33 @@ after:e.again})]})}function Lo({close:e,after:t}){let[r,a]=m(""),[s,o]=m("small"
 hint:"It can never be changed.",options:[["small","Below 10,000 timers (16 shards)"],["medium","Below 1,000,000 (256)"],["large","Below 10,000,000 (1,024)"],["x\
 large","Below 100,000,000 (4,096)"]]})]})}function Ha({name:e}){let t=j(`namespace/${e}`,5e3,u=>I("namespaces/get",{name:e},u)),[r,a]=m(null),[s,o]=m(!1),i=u=>{
 a({title:`${u==="pause"?"Pause":"Resume"} ${e}`,verb:u==="pause"?"Pause":"Resume",done:u==="pause"?"paused":"resumed",path:`timers/${u}-matching`,filter:{namespace:e},
-describe:u==="pause"?"All scheduled and retrying timers of the namespace. Timers that are created later are not paused.":"All paused timers of the namespace.",count:(d,l)=>et(
-{namespace:e},u==="resume"?["paused"]:["scheduled","retrying"],d,l)})},c=t.data&&n(b,{children:[ue("write",e)&&n(k,{onClick:()=>{i("pause")},children:"Pause all\
+describe:u==="pause"?"All scheduled and retrying timers of the namespace. Timers that are created later are not paused.":"All paused timers of the namespace.",count:(l,d)=>et(
+{namespace:e},u==="resume"?["paused"]:["scheduled","retrying"],l,d)})},c=t.data&&n(b,{children:[ue("write",e)&&n(k,{onClick:()=>{i("pause")},children:"Pause all\
  timers\u2026"}),ue("write",e)&&n(k,{onClick:()=>{i("resume")},children:"Resume all timers\u2026"}),ue("admin",e)&&n(k,{kind:"primary",onClick:()=>{o(!0)},children:"\
-Edit\u2026"})]});return n(K,{title:e,crumb:n("a",{href:R(["namespaces"]),children:"Namespaces"}),actions:c,children:[n(W,{of:t,children:u=>{let d=u.settings,l=d.
+Edit\u2026"})]});return n(K,{title:e,crumb:n("a",{href:R(["namespaces"]),children:"Namespaces"}),actions:c,children:[n(W,{of:t,children:u=>{let l=u.settings,d=l.
 retryPolicy;return n("div",{class:"grid",children:[n(O,{title:"Settings",aside:u.deletingSince&&n(ie,{kind:"dead",children:"being deleted"}),children:n($e,{of:[
-["Shards",u.numShards],["Callback timeout",ne(d.callbackTimeout)],["Retry",`${le(l.maxAttempts,"attempt")}, from ${ne(l.initialInterval)}, \xD7 ${JSON.stringify(
-l.backoffMultiplier)}, to ${ne(l.maxInterval)}`],["History",ne(d.historyRetention)],["Dead timers",ne(d.deadRetention)],["Payloads of done timers",d.keepPayload?
-ne(d.keepPayload):"not kept"],["Final statuses",d.finalStatuses?.join(", ")],["Event topics",d.eventTopics?.join(", ")],["On done",d.onDone&&n("code",{children:d.
-onDone})],["On dead",d.onDead&&n("code",{children:d.onDead})],["Headers",d.headers&&Object.keys(d.headers).join(", ")],["Version",u.version],["Updated",n(B,{at:u.
-updatedAt})]]})}),n(O,{title:"Limits",children:n($e,{of:[["Calls of one host",`${d.hostConcurrency} for each dispatcher`],["Pending timers",d.quota?.maxPending?
-E(d.quota.maxPending):"no limit"],["Creates",d.quota?.createsPerSecond?`${E(d.quota.createsPerSecond)} per second`:"no limit"],["Payload",d.quota?.maxPayloadBytes?
-`${E(d.quota.maxPayloadBytes)} bytes`:"102,400 bytes"],...(d.flows??[]).map(p=>[`Flow ${p.pattern}`,rn(p)])]})}),n(O,{title:"Keys of signatures",flush:!0,wide:!0,
-children:d.secrets?.length?n(ce,{caption:"Keys of signatures",head:["Id","Created","Expires"],children:d.secrets.map(p=>n("tr",{children:[n("td",{children:n("co\
-de",{children:p.id})}),n("td",{children:n(B,{at:p.createdAt})}),n("td",{children:p.expiresAt?n(B,{at:p.expiresAt}):"never"})]},p.id))}):n(q,{title:"Callbacks of\
- this namespace are not signed.",command:`timerbus namespace update ${e} --secret -`,children:"Set a secret with the CLI:"})}),(d.callbackAuth||d.tls)&&n(O,{title:"\
-Authentication of callbacks",children:n($e,{of:[["Type",d.callbackAuth?.type],["Token endpoint",d.callbackAuth?.tokenUrl],["Client",d.callbackAuth?.clientId??d.
-callbackAuth?.username],["Own authorities",d.tls?.ca&&"yes"],["Client certificate",d.tls?.certificate&&"yes"]]})})]})}}),r&&n(pt,{action:r,close:()=>{a(null)},after:t.
-again}),s&&t.data&&n(Uo,{of:t.data,close:()=>{o(!1)},after:t.again})]})}function Uo({of:e,close:t,after:r}){let[a]=m(e),s=a.settings,o={callbackTimeout:ne(s.callbackTimeout),
-historyRetention:ne(s.historyRetention),deadRetention:ne(s.deadRetention),hostConcurrency:String(s.hostConcurrency),maxPending:String(s.quota?.maxPending??"")},
-[i,c]=m(o),u=l=>p=>{c({...i,[l]:p})},d=()=>{let l={};for(let p of["callbackTimeout","historyRetention","deadRetention"])i[p]!==o[p]&&(l[p]=i[p]||null);return i.
-hostConcurrency!==o.hostConcurrency&&(l.hostConcurrency=i.hostConcurrency?Number(i.hostConcurrency):null),i.maxPending!==o.maxPending&&(l.quota={...s.quota,maxPending:i.
-maxPending?Number(i.maxPending):null}),Object.keys(l).length?{name:a.name,settings:l,ifVersion:a.version}:"Nothing has changed."};return n(fe,{title:`Edit ${a.name}`,
-verb:"Save",path:"namespaces/update",body:d,done:`${a.name} is updated.`,close:t,after:r,children:[n(N,{label:"Callback timeout",value:i.callbackTimeout,set:u("\
-callbackTimeout"),hint:"1s to 5m"}),n(N,{label:"History retention",value:i.historyRetention,set:u("historyRetention")}),n(N,{label:"Dead retention",value:i.deadRetention,
-set:u("deadRetention")}),n(N,{label:"Calls of one host for each dispatcher",type:"number",value:i.hostConcurrency,set:u("hostConcurrency"),hint:"1 to 1024"}),n(
-N,{label:"Pending timers, at most",type:"number",value:i.maxPending,set:u("maxPending"),hint:"Empty: no limit"}),n("p",{class:"hint",children:["Empty fields get\
- their default. All other settings: ",n("code",{children:["timerbus namespace update ",a.name," --help"]})]})]})}var ar;(typeof navigator>"u"||!navigator.userAgent?.startsWith?.("Mozilla/5.0 "))&&(ar="oauth4webapi/v3.8.8");function wn(e,t){if(e==null)return!1;try{return e instanceof
+["Shards",u.numShards],["Callback timeout",ne(l.callbackTimeout)],["Retry",`${le(d.maxAttempts,"attempt")}, from ${ne(d.initialInterval)}, \xD7 ${JSON.stringify(
+d.backoffMultiplier)}, to ${ne(d.maxInterval)}`],["History",ne(l.historyRetention)],["Dead timers",ne(l.deadRetention)],["Payloads of done timers",l.keepPayload?
+ne(l.keepPayload):"not kept"],["Final statuses",l.finalStatuses?.join(", ")],["Event topics",l.eventTopics?.join(", ")],["On done",l.onDone&&n("code",{children:l.
+onDone})],["On dead",l.onDead&&n("code",{children:l.onDead})],["Result events",l.results],["Headers",l.headers&&Object.keys(l.headers).join(", ")],["Version",u.
+version],["Updated",n(B,{at:u.updatedAt})]]})}),n(O,{title:"Limits",children:n($e,{of:[["Calls of one host",`${l.hostConcurrency} for each dispatcher`],["Pendin\
+g timers",l.quota?.maxPending?E(l.quota.maxPending):"no limit"],["Creates",l.quota?.createsPerSecond?`${E(l.quota.createsPerSecond)} per second`:"no limit"],["P\
+ayload",l.quota?.maxPayloadBytes?`${E(l.quota.maxPayloadBytes)} bytes`:"102,400 bytes"],...(l.flows??[]).map(p=>[`Flow ${p.pattern}`,rn(p)])]})}),n(O,{title:"Ke\
+ys of signatures",flush:!0,wide:!0,children:l.secrets?.length?n(ce,{caption:"Keys of signatures",head:["Id","Created","Expires"],children:l.secrets.map(p=>n("tr",
+{children:[n("td",{children:n("code",{children:p.id})}),n("td",{children:n(B,{at:p.createdAt})}),n("td",{children:p.expiresAt?n(B,{at:p.expiresAt}):"never"})]},
+p.id))}):n(q,{title:"Callbacks of this namespace are not signed.",command:`timerbus namespace update ${e} --secret -`,children:"Set a secret with the CLI:"})}),
+(l.callbackAuth||l.tls)&&n(O,{title:"Authentication of callbacks",children:n($e,{of:[["Type",l.callbackAuth?.type],["Token endpoint",l.callbackAuth?.tokenUrl],[
+"Client",l.callbackAuth?.clientId??l.callbackAuth?.username],["Own authorities",l.tls?.ca&&"yes"],["Client certificate",l.tls?.certificate&&"yes"]]})})]})}}),r&&
+n(pt,{action:r,close:()=>{a(null)},after:t.again}),s&&t.data&&n(Uo,{of:t.data,close:()=>{o(!1)},after:t.again})]})}function Uo({of:e,close:t,after:r}){let[a]=m(
+e),s=a.settings,o={callbackTimeout:ne(s.callbackTimeout),historyRetention:ne(s.historyRetention),deadRetention:ne(s.deadRetention),hostConcurrency:String(s.hostConcurrency),
+maxPending:String(s.quota?.maxPending??"")},[i,c]=m(o),u=d=>p=>{c({...i,[d]:p})},l=()=>{let d={};for(let p of["callbackTimeout","historyRetention","deadRetentio\
+n"])i[p]!==o[p]&&(d[p]=i[p]||null);return i.hostConcurrency!==o.hostConcurrency&&(d.hostConcurrency=i.hostConcurrency?Number(i.hostConcurrency):null),i.maxPending!==
+o.maxPending&&(d.quota={...s.quota,maxPending:i.maxPending?Number(i.maxPending):null}),Object.keys(d).length?{name:a.name,settings:d,ifVersion:a.version}:"Nothi\
+ng has changed."};return n(fe,{title:`Edit ${a.name}`,verb:"Save",path:"namespaces/update",body:l,done:`${a.name} is updated.`,close:t,after:r,children:[n(N,{label:"\
+Callback timeout",value:i.callbackTimeout,set:u("callbackTimeout"),hint:"1s to 5m"}),n(N,{label:"History retention",value:i.historyRetention,set:u("historyReten\
+tion")}),n(N,{label:"Dead retention",value:i.deadRetention,set:u("deadRetention")}),n(N,{label:"Calls of one host for each dispatcher",type:"number",value:i.hostConcurrency,
+set:u("hostConcurrency"),hint:"1 to 1024"}),n(N,{label:"Pending timers, at most",type:"number",value:i.maxPending,set:u("maxPending"),hint:"Empty: no limit"}),n(
+"p",{class:"hint",children:["Empty fields get their default. All other settings: ",n("code",{children:["timerbus namespace update ",a.name," --help"]})]})]})}var ar;(typeof navigator>"u"||!navigator.userAgent?.startsWith?.("Mozilla/5.0 "))&&(ar="oauth4webapi/v3.8.8");function wn(e,t){if(e==null)return!1;try{return e instanceof
 t||Object.getPrototypeOf(e)[Symbol.toStringTag]===t.prototype[Symbol.toStringTag]}catch{return!1}}var Re="ERR_INVALID_ARG_VALUE",Pe="ERR_INVALID_ARG_TYPE";function G(e,t,r){
 let a=new TypeError(e,{cause:r});return Object.assign(a,{code:t}),a}var kn=Symbol(),Bo=Symbol(),Mo=Symbol(),qa=Symbol();var ja=Symbol();var Ho=new TextEncoder,jo=new TextDecoder;function sr(e){return typeof e=="string"?Ho.encode(e):jo.decode(e)}var or;Uint8Array.prototype.toBase64?or=e=>(e instanceof
 ArrayBuffer&&(e=new Uint8Array(e)),e.toBase64({alphabet:"base64url",omitPadding:!0})):or=t=>{t instanceof ArrayBuffer&&(t=new Uint8Array(t));let r=[];for(let a=0;a<
@@ -543,9 +543,9 @@ this,this.constructor)}},_n="[a-zA-Z0-9!#$%&\\'\\*\\+\\-\\.\\^_`\\|~]+",Zo="[a-z
 \\s*=\\s*"+Go,Qo="("+_n+")\\s*=\\s*("+_n+")",Xo=new RegExp("^[,\\s]*("+_n+")"),ei=new RegExp("^[,\\s]*"+Yo+"[,\\s]*(.*)"),ti=new RegExp("^[,\\s]*"+Qo+"[,\\s]*(.*\
 )"),ni=new RegExp("^("+Zo+")(?:$|[,\\s])(.*)");function ri(e){if(!wn(e,Response))throw G('"response" must be an instance of Response',Pe);let t=e.headers.get("w\
 ww-authenticate");if(t===null)return;let r=[],a=t;for(;a;){let s=a.match(Xo),o=s?.[1].toLowerCase();if(!o)return;let i=a.substring(s[0].length);if(i&&!i.match(/^[\s,]/))
-return;let c=i.match(/^\s+(.*)$/),u=!!c;a=c?c[1]:void 0;let d={},l;if(u)for(;a;){let h,f;if(s=a.match(ei)){[,h,f,a]=s,f.includes("\\")&&(f=f.replace(/\\([\s\S])/g,
-"$1")),d[h.toLowerCase()]=f;continue}if(s=a.match(ti)){[,h,f,a]=s,d[h.toLowerCase()]=f;continue}if(s=a.match(ni)){if(Object.keys(d).length)break;[,l,a]=s;break}
-return}else a=i||void 0;let p={scheme:o,parameters:d};l&&(p.token68=l),r.push(p)}if(r.length)return r}async function ai(e){if(e.status>399&&e.status<500){gr(e),Ga(e);try{let t=await e.clone().json();if(gn(t)&&typeof t.error=="string"&&t.error.length)return t}catch{}}}
+return;let c=i.match(/^\s+(.*)$/),u=!!c;a=c?c[1]:void 0;let l={},d;if(u)for(;a;){let h,f;if(s=a.match(ei)){[,h,f,a]=s,f.includes("\\")&&(f=f.replace(/\\([\s\S])/g,
+"$1")),l[h.toLowerCase()]=f;continue}if(s=a.match(ti)){[,h,f,a]=s,l[h.toLowerCase()]=f;continue}if(s=a.match(ni)){if(Object.keys(l).length)break;[,d,a]=s;break}
+return}else a=i||void 0;let p={scheme:o,parameters:l};d&&(p.token68=d),r.push(p)}if(r.length)return r}async function ai(e){if(e.status>399&&e.status<500){gr(e),Ga(e);try{let t=await e.clone().json();if(gn(t)&&typeof t.error=="string"&&t.error.length)return t}catch{}}}
 async function si(e,t,r){if(e.status!==t){di(e);let a;throw(a=await ai(e))?(await e.body?.cancel(),new Nt("server responded with an error in the response body",
 {cause:a,response:e})):C(`"response" is not a conform ${r} response (unexpected HTTP status code)`,ms,e)}}function oi(e){if(!mr.has(e))throw G('"options.DPoP" i\
 s not a valid DPoPHandle',Re)}function ii(e){return e.headers.get("content-type")?.split(";")[0]}async function ci(e,t,r,a,s,o,i){return await r(e,t,s,o),o.set("content-type","application/x-www-form-urlencoded;charset=UTF-8"),(i?.[qa]||fetch)(a.href,{body:s,
@@ -558,7 +558,7 @@ token_type.toLowerCase(),i.expires_in!==void 0){let c=typeof i.expires_in!="numb
 property',H,{body:i}),i.expires_in=c}if(i.refresh_token!==void 0&&xe(i.refresh_token,'"response" body "refresh_token" property',H,{body:i}),i.scope!==void 0&&typeof i.
 scope!="string")throw C('"response" body "scope" property must be a string',H,{body:i});if(i.id_token!==void 0){xe(i.id_token,'"response" body "id_token" proper\
 ty',H,{body:i});let c=[];t.require_auth_time===!0&&c.push("auth_time"),t.default_max_age!==void 0&&(yn(t.default_max_age,!0,'"client.default_max_age"'),c.push("\
-auth_time")),a?.length&&c.push(...a);let{claims:u,jwt:d}=await _i(e,t,i.id_token,c,s);vi(t,u),bi(u),li.set(r,d),os.set(i,u)}if(o?.[i.token_type]!==void 0)o[i.token_type](
+auth_time")),a?.length&&c.push(...a);let{claims:u,jwt:l}=await _i(e,t,i.id_token,c,s);vi(t,u),bi(u),li.set(r,l),os.set(i,u)}if(o?.[i.token_type]!==void 0)o[i.token_type](
 r,i);else if(i.token_type!=="dpop"&&i.token_type!=="bearer")throw new mt("unsupported `token_type` value",{cause:{body:i}});return i}function di(e){let t;if(t=ri(
 e))throw new ur("server responded with a challenge in the WWW-Authenticate HTTP Header",{cause:t,response:e})}function pi(e,t){if(Array.isArray(t.claims.aud)){if(!t.claims.aud.includes(e))throw C('unexpected JWT "aud" (audience) claim value',gt,{expected:e,claims:t.claims,
 claim:"aud"})}else if(t.claims.aud!==e)throw C('unexpected JWT "aud" (audience) claim value',gt,{expected:e,claims:t.claims,claim:"aud"});return t}function fi(e,t){let r=e[Ui]?.(t)??e.issuer;if(t.claims.iss!==r)throw C('unexpected JWT "iss" (issuer) claim value',gt,{expected:r,claims:t.claims,claim:"iss"});
@@ -579,19 +579,19 @@ if(t.azp===void 0)throw C('ID Token "aud" (audience) claim includes additional u
 nexpected ID Token "azp" (authorized party) claim value',gt,{expected:e.client_id,claims:t,claim:"azp"})}}var bn=Symbol(),vn=Symbol();async function hs(e,t,r,a){
 return typeof a?.expectedNonce=="string"||typeof a?.maxAge=="number"||a?.requireIdToken?wi(e,t,r,a.expectedNonce,a.maxAge,a[ja],a.recognizedTokenTypes):ki(e,t,r,
 a?.maxAge,a?.[ja],a?.recognizedTokenTypes)}async function wi(e,t,r,a,s,o,i){let c=[];switch(a){case void 0:a=bn;break;case bn:break;default:xe(a,'"expectedNonce\
-" argument'),c.push("nonce")}s=ds(t,s),s!==vn&&c.push("auth_time");let u=await cs(e,t,r,c,o,i);xe(u.id_token,'"response" body "id_token" property',H,{body:u});let d=is(
-u);return ps(t,d,s),fs(d,a),u}async function ki(e,t,r,a,s,o){let i=await cs(e,t,r,void 0,s,o),c=is(i);return c&&(ps(t,c,ds(t,a)),fs(c,bn)),i}var xi="OAUTH_WWW_A\
+" argument'),c.push("nonce")}s=ds(t,s),s!==vn&&c.push("auth_time");let u=await cs(e,t,r,c,o,i);xe(u.id_token,'"response" body "id_token" property',H,{body:u});let l=is(
+u);return ps(t,l,s),fs(l,a),u}async function ki(e,t,r,a,s,o){let i=await cs(e,t,r,void 0,s,o),c=is(i);return c&&(ps(t,c,ds(t,a)),fs(c,bn)),i}var xi="OAUTH_WWW_A\
 UTHENTICATE_CHALLENGE",Si="OAUTH_RESPONSE_BODY_ERROR",Ti="OAUTH_UNSUPPORTED_OPERATION",Ci="OAUTH_AUTHORIZATION_RESPONSE_ERROR";var lr="OAUTH_PARSE_ERROR",H="OAUTH_INVALID_RESPONSE";var Ai="OAUTH_RESPONSE_IS_NOT_JSON",ms="OAUTH_RESPONSE_IS_NOT_CONFORM",Ri="OAUTH_HTTP_REQUEST_FORBIDDEN",Pi="OAUTH_REQUEST_PROTOCOL_FORBIDDEN",dr="OAUTH_JWT_TIM\
 ESTAMP_CHECK_FAILED",gt="OAUTH_JWT_CLAIM_COMPARISON_FAILED",Ei="OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED";var $i="OAUTH_MISSING_SERVER_METADATA",Oi="OAUTH_INVALID_SERVER_METADATA";function gr(e){if(e.bodyUsed)throw G('"response" body has been used already',Re)}async function Ni(e,t,r,a,s){let{0:o,1:i,length:c}=e.split(".");if(c===5)if(s!==void 0)e=await s(e),{0:o,1:i,length:c}=e.split(".");else throw new mt("JWE decry\
 ption is not configured",{cause:e});if(c!==3)throw C("Invalid JWT",H,e);let u;try{u=JSON.parse(sr(mn(o)))}catch(p){throw C("failed to parse JWT Header body as b\
 ase64url encoded JSON",lr,p)}if(!gn(u))throw C("JWT Header must be a top level object",H,e);if(t(u),u.crit!==void 0)throw new mt('no JWT "crit" header parameter\
- extensions are supported',{cause:{header:u}});let d;try{d=JSON.parse(sr(mn(i)))}catch(p){throw C("failed to parse JWT Payload body as base64url encoded JSON",lr,
-p)}if(!gn(d))throw C("JWT Payload must be a top level object",H,e);let l=rs()+r;if(d.exp!==void 0){if(typeof d.exp!="number")throw C('unexpected JWT "exp" (expi\
-ration time) claim type',H,{claims:d});if(d.exp<=l-a)throw C('unexpected JWT "exp" (expiration time) claim value, expiration is past current timestamp',dr,{claims:d,
-now:l,tolerance:a,claim:"exp"})}if(d.iat!==void 0&&typeof d.iat!="number")throw C('unexpected JWT "iat" (issued at) claim type',H,{claims:d});if(d.iss!==void 0&&
-typeof d.iss!="string")throw C('unexpected JWT "iss" (issuer) claim type',H,{claims:d});if(d.nbf!==void 0){if(typeof d.nbf!="number")throw C('unexpected JWT "nb\
-f" (not before) claim type',H,{claims:d});if(d.nbf>l+a)throw C('unexpected JWT "nbf" (not before) claim value',dr,{claims:d,now:l,tolerance:a,claim:"nbf"})}if(d.
-aud!==void 0&&typeof d.aud!="string"&&!Array.isArray(d.aud))throw C('unexpected JWT "aud" (audience) claim type',H,{claims:d});return{header:u,claims:d,jwt:e}}function Di(e,t,r,a){if(e!==void 0){if(typeof e=="string"?a.alg!==e:!e.includes(a.alg))throw C('unexpected JWT "alg" header parameter',H,{header:a,expected:e,reason:"\
+ extensions are supported',{cause:{header:u}});let l;try{l=JSON.parse(sr(mn(i)))}catch(p){throw C("failed to parse JWT Payload body as base64url encoded JSON",lr,
+p)}if(!gn(l))throw C("JWT Payload must be a top level object",H,e);let d=rs()+r;if(l.exp!==void 0){if(typeof l.exp!="number")throw C('unexpected JWT "exp" (expi\
+ration time) claim type',H,{claims:l});if(l.exp<=d-a)throw C('unexpected JWT "exp" (expiration time) claim value, expiration is past current timestamp',dr,{claims:l,
+now:d,tolerance:a,claim:"exp"})}if(l.iat!==void 0&&typeof l.iat!="number")throw C('unexpected JWT "iat" (issued at) claim type',H,{claims:l});if(l.iss!==void 0&&
+typeof l.iss!="string")throw C('unexpected JWT "iss" (issuer) claim type',H,{claims:l});if(l.nbf!==void 0){if(typeof l.nbf!="number")throw C('unexpected JWT "nb\
+f" (not before) claim type',H,{claims:l});if(l.nbf>d+a)throw C('unexpected JWT "nbf" (not before) claim value',dr,{claims:l,now:d,tolerance:a,claim:"nbf"})}if(l.
+aud!==void 0&&typeof l.aud!="string"&&!Array.isArray(l.aud))throw C('unexpected JWT "aud" (audience) claim type',H,{claims:l});return{header:u,claims:l,jwt:e}}function Di(e,t,r,a){if(e!==void 0){if(typeof e=="string"?a.alg!==e:!e.includes(a.alg))throw C('unexpected JWT "alg" header parameter',H,{header:a,expected:e,reason:"\
 client configuration"});return}if(Array.isArray(t)){if(!t.includes(a.alg))throw C('unexpected JWT "alg" header parameter',H,{header:a,expected:t,reason:"authori\
 zation server metadata"});return}if(r!==void 0){if(typeof r=="string"?a.alg!==r:typeof r=="function"?!r(a.alg):!r.includes(a.alg))throw C('unexpected JWT "alg" \
 header parameter',H,{header:a,expected:r,reason:"default value"});return}throw C('missing client or server configuration to verify used JWT "alg" header paramet\
@@ -622,7 +622,7 @@ en nor the ID token is a JWT with the audience ${_s}.`);it(i)}catch(r){throw ws(
 "_","/"));return[JSON.parse(t).aud??[]].flat()}catch{return[]}}var Fi=50;function Ji(e){if(!e.held)return"free";let t=Zn(e.overdueFor??"");return t>=6e4?"l4":t>=1e4?"l3":t>=2e3?"l2":t>0?"l1":"l0"}var qi=[["l0","nothing over\
 due"],["l1","< 2 s"],["l2","< 10 s"],["l3","< 1 min"],["l4","longer"],["free","no owner"]];function Ts(){let e=S.value,t=j(`shards/${e}`,5e3,s=>I("shards/list",
 {namespace:e},s)),[r,a]=m(Fi);return n(K,{title:"Shards",children:n(W,{of:t,children:({shards:s})=>{let o=s.filter(p=>!p.held).length,i=s.filter(p=>p.overdueFor),
-c=Math.max(0,...i.map(p=>Zn(p.overdueFor??""))),u=new Map;for(let p of s)p.held&&u.set(p.node??"",(u.get(p.node??"")??0)+1);let d=Math.max(1,...u.values()),l=Rt();
+c=Math.max(0,...i.map(p=>Zn(p.overdueFor??""))),u=new Map;for(let p of s)p.held&&u.set(p.node??"",(u.get(p.node??"")??0)+1);let l=Math.max(1,...u.values()),d=Rt();
 return n(b,{children:[n("div",{class:"tiles",children:[n(re,{label:"Shards",value:E(s.length),hint:e}),n(re,{label:"Without an owner",value:E(o),kind:o?"warn":"",
 hint:o?"no scheduler runs, or one just ended":"all are owned"}),n(re,{label:"With overdue timers",value:E(i.length),kind:c>1e4?"warn":"",hint:c?`longest ${Je(c)}`:
 "none"}),n(re,{label:"Nodes",value:E(u.size),hint:"that own shards"})]}),n("div",{class:"grid",children:[n(O,{title:"Lag",wide:!0,aside:n("div",{class:"legend",
@@ -631,11 +631,11 @@ children:qi.map(([p,h])=>n("span",{children:[n("i",{class:`cell ${p}`}),h]},p))}
 p)}`,title:`shard ${p.shard}, partition ${p.partition}, ${p.held?p.node:"no owner"}${p.overdueFor?`, overdue for ${p.overdueFor}`:""}`},p.shard))})}),n(O,{title:"\
 Balance",wide:!0,children:u.size===0?n(q,{title:"No node owns a shard.",command:"timerbus scheduler --help",children:"Start a scheduler:"}):n("ul",{class:"balan\
 ce",children:[...u].sort(([p],[h])=>p<h?-1:1).map(([p,h])=>n("li",{children:[n("span",{class:"clip",children:p}),n("span",{class:"meter","aria-hidden":"true",children:n(
-"span",{style:{width:`${h/d*100}%`}})}),n("span",{class:"num",children:le(h,"shard")})]},p))})}),n(O,{title:"Every shard",wide:!0,flush:!0,children:[n(ce,{caption:"\
+"span",{style:{width:`${h/l*100}%`}})}),n("span",{class:"num",children:le(h,"shard")})]},p))})}),n(O,{title:"Every shard",wide:!0,flush:!0,children:[n(ce,{caption:"\
 Shards",head:["Shard","Partition","Owner","Claimed","Watermark","Next due","Overdue for"],stack:!0,children:s.slice(0,r).map(p=>n("tr",{children:[n("td",{class:"\
 num","data-label":"Shard",children:p.shard}),n("td",{class:"num","data-label":"Partition",children:p.partition}),n("td",{class:"clip","data-label":"Owner",children:p.
 held?p.node:n(ie,{kind:"retrying",children:"none"})}),n("td",{"data-label":"Claimed",children:n(B,{at:p.claimedAt,only:"relative"})}),n("td",{"data-label":"Wate\
-rmark",children:p.watermark?n("time",{dateTime:p.watermark,title:p.watermark,children:[Je(Math.max(0,l-Date.parse(p.watermark)))," behind"]}):n("span",{class:"m\
+rmark",children:p.watermark?n("time",{dateTime:p.watermark,title:p.watermark,children:[Je(Math.max(0,d-Date.parse(p.watermark)))," behind"]}):n("span",{class:"m\
 uted",children:"\u2013"})}),n("td",{"data-label":"Next due",children:n(B,{at:p.nextDueAt,only:"relative"})}),n("td",{class:"num","data-label":"Overdue for",children:p.
 overdueFor??n("span",{class:"muted",children:"\u2013"})})]},p.shard))}),s.length>r&&n("div",{class:"pager",children:[n("span",{class:"muted",children:[r," of ",
 E(s.length)]}),n(k,{onClick:()=>{a(r+500)},children:"Show more"})]})]})]})]})}})})}function Wi(){let e=te(new ht("dispatcher_callback_seconds_count")),t=S.value,r=j(`callbacks/${t}`,3e3,async a=>{let s=new ft(await Qt(a)),o=e.current.add(s),i=c=>s.
@@ -663,14 +663,14 @@ el":"Flow key",children:s.flowKey}),n("td",{"data-label":"Limit",children:s.limi
 children:E(s.running)}),n("td",{class:"num","data-label":"Waiting",children:E(s.waiting)}),n("td",{class:"num","data-label":"Backlog",children:E(s.backlog)}),n(
 "td",{class:"num","data-label":"Dispatchers",children:E(s.dispatchers)})]},s.flowKey))}),(a.next||t)&&n("div",{class:"pager",children:[n("span",{}),n("span",{class:"\
 pager-buttons",children:[t&&n("a",{class:"button",href:R(["targets"]),children:"First page"}),a.next&&n("a",{class:"button",href:R(["targets"],{after:a.next}),children:"\
-Next page"})]})]})]})})})]})}function Rs({id:e}){let t=S.value,r=l=>l.timerId===e,a=j(`timer/${t}/${e}`,2e3,l=>I("timers/get",{namespace:t,id:e},l),!1,r),s=j(`history/${t}/${e}`,3e3,l=>I("t\
-imers/history",{namespace:t,id:e,limit:200},l),!1,r),[o,i]=m(null),c=a.data,u=()=>{a.again(),s.again()},d=c&&ue("write",t)&&n(b,{children:[c.status==="dead"||c.
+Next page"})]})]})]})})})]})}function Rs({id:e}){let t=S.value,r=d=>d.timerId===e,a=j(`timer/${t}/${e}`,2e3,d=>I("timers/get",{namespace:t,id:e},d),!1,r),s=j(`history/${t}/${e}`,3e3,d=>I("t\
+imers/history",{namespace:t,id:e,limit:200},d),!1,r),[o,i]=m(null),c=a.data,u=()=>{a.again(),s.again()},l=c&&ue("write",t)&&n(b,{children:[c.status==="dead"||c.
 status==="parked"||c.status==="done"?n(k,{kind:"primary",onClick:()=>{i("retry")},children:"Retry\u2026"}):n(b,{children:[c.status!=="paused"&&n(k,{kind:"primar\
 y",onClick:()=>{i("run")},children:"Run now\u2026"}),c.status==="paused"?n(k,{onClick:()=>{i("resume")},children:"Resume\u2026"}):n(k,{onClick:()=>{i("pause")},
 children:"Pause\u2026"})]}),c.status!=="dead"&&c.status!=="done"&&n(b,{children:[n(k,{onClick:()=>{i("update")},children:"Update\u2026"}),n(k,{kind:"danger-ghos\
-t",onClick:()=>{i("delete")},children:"Delete\u2026"})]})]});return n(K,{title:e,crumb:n(b,{children:[n("a",{href:R(["timers"]),children:"Timers"})," / ",t]}),actions:d,
-children:[n(W,{of:a,children:l=>n("div",{class:"grid",children:[n(Ki,{of:l}),n(Vi,{of:l}),n(O,{title:"Attempts",wide:!0,children:n(W,{of:s,children:({attempts:p})=>n(
-Zi,{attempts:p,of:l})})})]})}),a.error?.status===404&&n(q,{title:"This timer does not exist, or its history has expired.",children:n("a",{href:R(["timers"]),children:[
+t",onClick:()=>{i("delete")},children:"Delete\u2026"})]})]});return n(K,{title:e,crumb:n(b,{children:[n("a",{href:R(["timers"]),children:"Timers"})," / ",t]}),actions:l,
+children:[n(W,{of:a,children:d=>n("div",{class:"grid",children:[n(Ki,{of:d}),n(Vi,{of:d}),n(O,{title:"Attempts",wide:!0,children:n(W,{of:s,children:({attempts:p})=>n(
+Zi,{attempts:p,of:d})})})]})}),a.error?.status===404&&n(q,{title:"This timer does not exist, or its history has expired.",children:n("a",{href:R(["timers"]),children:[
 "All timers of ",t]})}),c&&o&&n(Gi,{of:c,action:o,close:()=>{i(null)},after:u})]})}function Ki({of:e}){let t=e.retryPolicy,r=e.status==="done"||e.status==="dead";
 return n(O,{title:"State",aside:n(Le,{status:e.status}),children:[e.lastError&&n("div",{class:"callout bad",children:[n("strong",{children:e.lastStatusCode?`HTT\
 P ${e.lastStatusCode}`:"Last error"})," ",e.lastError]}),n(on,{of:e.pause}),n($e,{of:[["Due",r?void 0:n(B,{at:e.dueAt})],["Execute at",n(B,{at:e.executeAt})],["\
@@ -695,36 +695,36 @@ muted",children:[Je(Math.max(0,s(o,i)))," late"]})]}),n("div",{class:"timeline-b
 request?.method??"POST"})," \u2192 "]}):"published \u2192 ",o.statusCode?n("strong",{children:["HTTP ",o.statusCode]}):o.error?"no answer":"accepted"]}),n("span",
 {class:"meter","aria-hidden":"true",children:n("span",{style:{width:`${Math.max(1,r(o)/a*100)}%`}})}),n("span",{class:"num",children:Je(r(o))})]}),o.error&&n("p",
 {class:"timeline-error",children:o.error}),o.nextAt&&n("p",{class:"muted",children:["Next attempt: ",n(B,{at:o.nextAt})]})]},o.generation+o.attempt+o.startedAt))})}
-function Gi({of:e,action:t,close:r,after:a}){let[s]=m(e),[o,i]=m(""),[c,u]=m("deliver"),[d,l]=m(""),p={namespace:s.namespace,id:s.id,ifGeneration:s.generation},
+function Gi({of:e,action:t,close:r,after:a}){let[s]=m(e),[o,i]=m(""),[c,u]=m("deliver"),[l,d]=m(""),p={namespace:s.namespace,id:s.id,ifGeneration:s.generation},
 h={close:r,after:a};switch(t){case"run":return n(fe,{...h,title:`Run ${s.id} now`,verb:"Run now",path:"timers/run-now",body:()=>p,done:`${s.id} runs now.`,children:n(
 "p",{children:"The timer becomes due at once, as a new run of attempts."})});case"pause":return n(fe,{...h,title:`Pause ${s.id}`,verb:"Pause",path:"timers/pause",
 body:()=>({...p,note:o||void 0}),done:`${s.id} is paused.`,children:[n("p",{children:"A paused timer is not delivered until it is resumed."}),n(N,{label:"Note",
 value:o,set:i,hint:"Why it is paused; shown to everyone who may read it."})]});case"resume":return n(fe,{...h,title:`Resume ${s.id}`,verb:"Resume",path:"timers/\
 resume",body:()=>({...p,overdue:c}),done:`${s.id} is resumed.`,children:n(pe,{label:"If its time has passed",value:c,set:u,options:[["deliver","Deliver it now"],
-["skip","Let it expire"]]})});case"retry":return n(fe,{...h,title:`Retry ${s.id}`,verb:"Retry",path:"timers/retry",body:()=>({...p,executeIn:d||void 0}),done:`${s.
+["skip","Let it expire"]]})});case"retry":return n(fe,{...h,title:`Retry ${s.id}`,verb:"Retry",path:"timers/retry",body:()=>({...p,executeIn:l||void 0}),done:`${s.
 id} is scheduled again.`,children:[n("p",{children:["The timer starts again at attempt 1",s.status==="done"&&". A done timer can be retried only if its namespac\
-e keeps payloads","."]}),n(N,{label:"Delay",value:d,set:l,placeholder:"0s",hint:"Such as 10m; now if it is empty."})]});case"delete":return n(fe,{...h,title:`De\
+e keeps payloads","."]}),n(N,{label:"Delay",value:l,set:d,placeholder:"0s",hint:"Such as 10m; now if it is empty."})]});case"delete":return n(fe,{...h,title:`De\
 lete ${s.id}`,verb:"Delete",danger:!0,path:"timers/delete",body:()=>p,done:`${s.id} is deleted.`,after:()=>{de(["timers"])},children:n("p",{children:"It is not \
 delivered any more."})});default:return n(Yi,{of:s,...h})}}function Yi({of:e,close:t,after:r}){let a={at:qe(e.executeAt),url:e.callbackUrl??"",payload:e.payload===
-void 0?"":JSON.stringify(e.payload,null,2)},[s,o]=m(a.at),[i,c]=m(a.url),[u,d]=m(a.payload),l=()=>{let p={};if(s!==a.at){let h=ye(s);if(!h)return"Enter the time\
+void 0?"":JSON.stringify(e.payload,null,2)},[s,o]=m(a.at),[i,c]=m(a.url),[u,l]=m(a.payload),d=()=>{let p={};if(s!==a.at){let h=ye(s);if(!h)return"Enter the time\
  completely.";p.executeAt=h}if(i!==a.url&&(p.callbackUrl=i||null),u!==a.payload){let{value:h,error:f}=Ct(u);if(f)return f;p.payload=h??null}return Object.keys(p).
 length===0?"Nothing has changed.":{namespace:e.namespace,id:e.id,ifGeneration:e.generation,...p}};return n(fe,{title:`Update ${e.id}`,verb:"Save",path:"timers/u\
-pdate",body:l,done:`${e.id} is updated.`,close:t,after:r,children:[n(N,{label:`Time (${Ee()})`,type:"datetime-local",step:"1",value:s,set:o}),n(N,{label:"Callba\
+pdate",body:d,done:`${e.id} is updated.`,close:t,after:r,children:[n(N,{label:`Time (${Ee()})`,type:"datetime-local",step:"1",value:s,set:o}),n(N,{label:"Callba\
 ck URL",value:i,set:c,mono:!0}),ve.hidePayloads?n("p",{class:"muted",children:"Payloads are hidden by the settings of the server."}):n($t,{label:"Payload (JSON)",
-value:u,set:d,rows:8}),n("p",{class:"hint",children:"Only changed fields are sent. The update starts again at attempt 1, and fails if the timer has changed sinc\
+value:u,set:l,rows:8}),n("p",{class:"hint",children:"Only changed fields are sent. The update starts again at attempt 1, and fails if the timer has changed sinc\
 e."})]})}var kr=[["overview","Overview","o"],["timers","Timers","t"],["dead","Dead letters","d"],["schedules","Schedules","s"],["namespaces","Namespaces","n"],["targets",
 "Targets","a"],["shards","Shards","h"]];function Qi(){let[e="overview",t,r]=oe.value.path,a=`${e}/${S.value}/${t??""}`;if(!Ce.value&&(e==="overview"||e==="targe\
 ts"))return n("div",{class:"skeleton",role:"status",children:n("span",{class:"sr",children:"Loading"})});switch(e){case"overview":return n(Sa,{},a);case"timers":
 return t===void 0?n(Ta,{},a):n(Rs,{id:t},a);case"dead":return n(Aa,{},a);case"schedules":return t===void 0?n(Pa,{},a):n(Ea,{id:t},a);case"namespaces":return t===
 void 0?n(Ma,{}):n(Ha,{name:t},t);case"targets":return n(Cs,{},a);case"shards":return n(Ts,{},a);case"new":return t==="schedule"?n(Ba,{},a):n(Ua,{},a+(r??""));default:
 return n(K,{title:"Not found",children:n(q,{title:"There is no such page.",children:n("a",{href:R(["overview"]),children:"Overview"})})})}}function Xi({reason:e}){
-let[t,r]=m(""),[a,s]=m(),[o,i]=m(!1);ee(()=>{document.title="Sign in \xB7 Timerbus"},[]);let c=async()=>{i(!0),s(void 0);try{await ks()}catch(d){s(new me(0,"SIG\
-N_IN_FAILED",d.message)),i(!1)}},u=async()=>{let d=De.value;i(!0),s(void 0),it(t.trim());try{await At()}catch(l){it(d),s(se(l))}i(!1)};return n("main",{class:"s\
-ign-in",children:n("form",{class:"card",onSubmit:d=>{d.preventDefault(),u()},children:[n("h1",{children:[n(xr,{})," Timerbus"]}),We&&n(b,{children:[n("button",{
+let[t,r]=m(""),[a,s]=m(),[o,i]=m(!1);ee(()=>{document.title="Sign in \xB7 Timerbus"},[]);let c=async()=>{i(!0),s(void 0);try{await ks()}catch(l){s(new me(0,"SIG\
+N_IN_FAILED",l.message)),i(!1)}},u=async()=>{let l=De.value;i(!0),s(void 0),it(t.trim());try{await At()}catch(d){it(l),s(se(d))}i(!1)};return n("main",{class:"s\
+ign-in",children:n("form",{class:"card",onSubmit:l=>{l.preventDefault(),u()},children:[n("h1",{children:[n(xr,{})," Timerbus"]}),We&&n(b,{children:[n("button",{
 type:"button",class:"button primary block",disabled:o,onClick:()=>{c()},children:["Sign in with ",We]}),wr.value&&!a&&n("div",{class:"error",role:"alert",children:n(
 "p",{children:wr.value})})]}),n("p",{children:[We?"Or use":"Sign in with"," the token of the service, the token of an API key, or a token of the identity provid\
 er."]}),a?n(_e,{error:a}):De.value&&n("div",{class:"error",role:"alert",children:n("p",{children:e})}),n("div",{class:"field",children:[n("label",{for:"token",children:"\
-Token"}),n("input",{id:"token",type:"password",value:t,autocomplete:"off",required:!0,"aria-describedby":"token-hint",onInput:d=>{r(d.currentTarget.value)}}),n(
+Token"}),n("input",{id:"token",type:"password",value:t,autocomplete:"off",required:!0,"aria-describedby":"token-hint",onInput:l=>{r(l.currentTarget.value)}}),n(
 "p",{class:"hint",id:"token-hint",children:["It stays in this tab until the tab is closed. Create a key for reading with",n("code",{children:" timerbus key crea\
 te ui --grant read@*"}),"."]})]}),n("button",{type:"submit",class:`button block${We?"":" primary"}`,disabled:o,children:o?"Checking\u2026":"Sign in"})]})})}var xr=()=>n(
 "svg",{class:"mark",viewBox:"0 0 32 32","aria-hidden":"true",children:[n("rect",{width:"32",height:"32",rx:"7",class:"mark-back"}),n("circle",{cx:"16",cy:"16",r:"\
@@ -751,7 +751,7 @@ value:"utc",selected:Se.value==="utc",children:"UTC"}),n("option",{value:"schedu
 Ae.value=Ae.value==="on"?"off":"on"},children:[n("span",{class:"dot"}),"Live"]}),n("label",{class:"sr",for:"theme",children:"Colours"}),n("select",{id:"theme",value:Fe.
 value,onChange:u=>{Fe.value=u.currentTarget.value},children:[n("option",{value:"auto",selected:Fe.value==="auto",children:"Auto"}),n("option",{value:"light",selected:Fe.
 value==="light",children:"Light"}),n("option",{value:"dark",selected:Fe.value==="dark",children:"Dark"})]})]})]}),n("div",{class:"frame",children:[n("nav",{id:"\
-nav","aria-label":"Pages",class:e?"open":"",children:[n("ul",{children:kr.map(([u,d])=>n("li",{children:n("a",{href:R([u]),"aria-current":s===u?"page":void 0,children:d})},
+nav","aria-label":"Pages",class:e?"open":"",children:[n("ul",{children:kr.map(([u,l])=>n("li",{children:n("a",{href:R([u]),"aria-current":s===u?"page":void 0,children:l})},
 u))}),n("div",{class:"nav-foot",children:[n("div",{children:Ce.value?.name==="anyone"?"no credential required":Ce.value?.name}),De.value&&n(k,{kind:"small",onClick:()=>{
 it(""),Ce.value=null,Xt.value=[],He.value=""},children:"Sign out"}),n(k,{kind:"small",onClick:()=>{a(!0)},children:"Keyboard"}),n("div",{class:"version",children:[
 ve.version," \xB7 ",n("a",{href:"licenses.txt",children:"licences"})]})]})]}),n("main",{id:"main",children:n(Qi,{})})]}),n("div",{class:"notices",role:"status",

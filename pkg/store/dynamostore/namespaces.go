@@ -41,6 +41,7 @@ const (
 	attrOnDead      = "on_dead"
 	attrFlows       = "flows"
 	attrZoneVersion = "zone_version"
+	attrResults     = "results"
 	// attrNext is the counter's: the next free shard number.
 	attrNext = "next"
 )
@@ -71,6 +72,7 @@ func settingsItem(set *store.Settings) item {
 	it.text(attrOnDead, set.OnDead)
 	it.text(attrFlows, string(set.Flows))
 	it.text(attrZoneVersion, set.ZoneVersion)
+	it.text(attrResults, string(set.Results))
 	return it
 }
 
@@ -107,6 +109,7 @@ func readNamespace(it item) (store.Namespace, error) {
 			OnDead:        read.text(attrOnDead),
 			Flows:         timer.FlowLimits(read.text(attrFlows)),
 			ZoneVersion:   read.text(attrZoneVersion),
+			Results:       cmp.Or(store.Results(read.text(attrResults)), store.ResultsAll), // items of earlier releases have none
 			TLS: store.TLS{
 				CA: read.text(attrCA), Certificate: read.text(attrCertificate), EncryptedKey: read.text(attrKey),
 			},
@@ -277,7 +280,7 @@ var settingsAttributes = []string{
 	attrRetry, attrTimeout, attrRetention, attrDead, attrKeepPayload,
 	attrHeaders, attrStatuses, attrSecrets, attrCA, attrCertificate, attrKey,
 	attrAuth, attrEventTopics, attrConcurrency, attrMaxPending, attrCreates, attrMaxPayload, attrDeleting,
-	attrOnDone, attrOnDead, attrFlows, attrZoneVersion,
+	attrOnDone, attrOnDead, attrFlows, attrZoneVersion, attrResults,
 }
 
 // UpdateNamespace implements store.Namespaces.

@@ -54,9 +54,9 @@ func TestOpenRefuses(t *testing.T) {
 			return folder
 		}, []string{databaseName, "another program"}},
 		{"a newer schema", func(t *testing.T, folder string) string {
-			change(t, closedDatabase(t, folder), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (17, 1)")
+			change(t, closedDatabase(t, folder), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (18, 1)")
 			return folder
-		}, []string{databaseName, "version 17", "up to 16", "newer timerbus"}},
+		}, []string{databaseName, "version 18", "up to 17", "newer timerbus"}},
 		{"no folder", func(*testing.T, string) string { return "" }, []string{"folder"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

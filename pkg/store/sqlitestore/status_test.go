@@ -21,7 +21,7 @@ func TestStatusChangesNothing(t *testing.T) {
 			t.Errorf("%+v, in use %v, %v; want %+v, %v", got, inUse, err, want, used)
 		}
 	}
-	newest := store.Schema{Version: 16, Known: 16}
+	newest := store.Schema{Version: 17, Known: 17}
 	read(newest, false)
 	s := openFolder(t, Options{Folder: folder})
 	read(newest, true)
@@ -29,8 +29,8 @@ func TestStatusChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	change(t, path, "DELETE FROM goose_db_version WHERE version_id > 6")
-	read(store.Schema{Version: 6, Known: 16}, false)
-	read(store.Schema{Version: 6, Known: 16}, false) // the first call has not upgraded it
+	read(store.Schema{Version: 6, Known: 17}, false)
+	read(store.Schema{Version: 6, Known: 17}, false) // the first call has not upgraded it
 }
 
 func TestStatusOfAnotherFile(t *testing.T) {

@@ -35,7 +35,7 @@ func TestWhatTheFirstSchemaHeldIsKept(t *testing.T) {
 	if want := (store.Settings{
 		Retry:           timer.RetryPolicy{MaxAttempts: 4, InitialInterval: 30 * time.Second, BackoffMultiplier: 2, MaxInterval: time.Hour},
 		CallbackTimeout: timer.DefaultCallbackTimeout, HistoryRetention: store.DefaultHistoryRetention, DeadRetention: store.DefaultDeadRetention,
-		HostConcurrency: store.DefaultHostConcurrency,
+		HostConcurrency: store.DefaultHostConcurrency, Results: store.ResultsAll,
 	}); err != nil || ns.Settings != want {
 		t.Errorf("the namespace has %+v, %v", ns.Settings, err)
 	}

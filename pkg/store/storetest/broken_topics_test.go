@@ -111,3 +111,20 @@ func TestSuiteCatchesAnUpdateThatForgetsHostConcurrency(t *testing.T) {
 	catches(t, func(s *memstore.Store) store.Store { return &oldConcurrency{broken{Store: s}} },
 		"Namespaces/EverySettingSurvives")
 }
+
+// oldResults updates all settings of a namespace except the selection of result events.
+type oldResults struct{ broken }
+
+func (b *oldResults) UpdateNamespace(ctx context.Context, ns store.Namespace) (store.Namespace, error) {
+	old, err := b.GetNamespace(ctx, ns.Name)
+	if err != nil {
+		return old, err
+	}
+	ns.Settings.Results = old.Settings.Results
+	return b.Store.UpdateNamespace(ctx, ns)
+}
+
+func TestSuiteCatchesAnUpdateThatForgetsResults(t *testing.T) {
+	catches(t, func(s *memstore.Store) store.Store { return &oldResults{broken{Store: s}} },
+		"Namespaces/EverySettingSurvives")
+}

@@ -93,6 +93,7 @@ func namespaceGet(w *world) {
 					InitialInterval: time.Millisecond, BackoffMultiplier: 1.1, MaxInterval: time.Minute,
 				},
 				CallbackTimeout: 3 * time.Second, HistoryRetention: store.MaxHistoryRetention, DeadRetention: time.Hour, HostConcurrency: 1 + i,
+				Results: store.ResultsFailures,
 			},
 			Version: 5, CreatedAt: w.now, UpdatedAt: w.now + 1, // the given version is ignored
 		}
@@ -306,6 +307,7 @@ func (w *world) deliverySettings() store.Settings {
 	w.check(err, "the suite's own limits")
 	s.DeletingSince = w.now + 8
 	s.ZoneVersion = "2025c"
+	s.Results = store.ResultsOff
 	return s
 }
 
@@ -325,6 +327,7 @@ func namespaceSettings(w *world) {
 	largest.Quota = store.Quota{
 		MaxPending: store.MaxPendingQuota, CreatesPerSecond: store.MaxCreateQuota, MaxPayload: timer.MaxPayload,
 	}
+	largest.Results = store.ResultsFailures
 	largest.OnDone = "https://example.com/" + strings.Repeat("d", timer.MaxCallbackURL-20)
 	largest.OnDead = largest.OnDone[:timer.MaxCallbackURL-1] + "e"
 	patterns := make([]string, timer.MaxTopicPatterns)

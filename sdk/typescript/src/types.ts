@@ -128,6 +128,16 @@ export type RequestMethod =
   | "DELETE"
   | (string & {});
 
+/**
+ * The attempts whose result events are published to `timerbus.results`: `all`, `failures` (the outcomes
+ * `failed`, `expired` and `dead`), or `off`, which means none.
+ */
+export type ResultEvents =
+  | "all"
+  | "failures"
+  | "off"
+  | (string & {});
+
 export type ScheduleCatchUp =
   | "all"
   | "last"
@@ -1458,6 +1468,11 @@ export interface NamespaceSettings {
   onDone?: string;
   /** Called when a timer is dead or has expired, unless the timer has its own URL; absent if there is none. */
   onDead?: string;
+  /**
+   * The attempts whose result events are published to `timerbus.results`: `all`, `failures` (the outcomes
+   * `failed`, `expired` and `dead`), or `off`, which means none.
+   */
+  results: ResultEvents;
   /** Absent if there is none. */
   quota?: NamespaceQuota;
 }
@@ -1704,6 +1719,11 @@ export interface NamespaceSettingsInput {
   onDone?: string | undefined | null;
   /** Called when a timer is dead or has expired, unless the timer has its own URL. null removes it. */
   onDead?: string | undefined | null;
+  /**
+   * By default, and after null, `all`. Applies to attempts that end after the change. Answers to commands, and
+   * fired, dead and parked events, are always published.
+   */
+  results?: ResultEvents | undefined | null;
   /** Bounds the creates of timers; null removes all limits. */
   quota?: NamespaceQuotaInput | undefined | null;
 }

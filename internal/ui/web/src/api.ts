@@ -213,7 +213,7 @@ export interface NamespaceSettings {
   retryPolicy: RetryPolicy; callbackTimeout: string; historyRetention: string; deadRetention: string; keepPayload?: string;
   headers?: Record<string, string>; finalStatuses?: number[]; secrets?: { id: string; createdAt: string; expiresAt?: string }[];
   tls?: { ca?: string; certificate?: string }; callbackAuth?: { type: string; tokenUrl?: string; clientId?: string; username?: string };
-  eventTopics?: string[]; hostConcurrency: number; flows?: FlowLimit[]; onDone?: string; onDead?: string;
+  eventTopics?: string[]; hostConcurrency: number; flows?: FlowLimit[]; onDone?: string; onDead?: string; results: string;
   quota?: { maxPending?: number; createsPerSecond?: number; maxPayloadBytes?: number };
 }
 

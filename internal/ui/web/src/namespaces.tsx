@@ -82,7 +82,7 @@ export function NamespacePage({ name }: { name: string }) {
                 ["Retry", `${counted(p.maxAttempts, "attempt")}, from ${span(p.initialInterval)}, × ${JSON.stringify(p.backoffMultiplier)}, to ${span(p.maxInterval)}`],
                 ["History", span(s.historyRetention)], ["Dead timers", span(s.deadRetention)], ["Payloads of done timers", s.keepPayload ? span(s.keepPayload) : "not kept"],
                 ["Final statuses", s.finalStatuses?.join(", ")], ["Event topics", s.eventTopics?.join(", ")],
-                ["On done", s.onDone && <code>{s.onDone}</code>], ["On dead", s.onDead && <code>{s.onDead}</code>],
+                ["On done", s.onDone && <code>{s.onDone}</code>], ["On dead", s.onDead && <code>{s.onDead}</code>], ["Result events", s.results],
                 ["Headers", s.headers && Object.keys(s.headers).join(", ")], ["Version", n.version], ["Updated", <Time at={n.updatedAt} />],
               ]} />
             </Card>

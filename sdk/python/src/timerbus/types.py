@@ -158,6 +158,16 @@ class RequestMethod(OpenEnum):
     DELETE = "DELETE"
 
 
+class ResultEvents(OpenEnum):
+    """The attempts whose result events are published to `timerbus.results`: `all`, `failures` (the outcomes
+    `failed`, `expired` and `dead`), or `off`, which means none.
+    """
+
+    ALL = "all"
+    FAILURES = "failures"
+    OFF = "off"
+
+
 class ScheduleCatchUp(OpenEnum):
     """A value of an open set of 3 known values."""
 
@@ -1677,6 +1687,10 @@ class NamespaceSettings:
     """Called when a timer is done, unless the timer has its own URL; absent if there is none."""
     on_dead: str | None = None
     """Called when a timer is dead or has expired, unless the timer has its own URL; absent if there is none."""
+    results: ResultEvents
+    """The attempts whose result events are published to `timerbus.results`: `all`, `failures` (the outcomes
+    `failed`, `expired` and `dead`), or `off`, which means none.
+    """
     quota: NamespaceQuota | None = None
     """Absent if there is none."""
 
@@ -1937,6 +1951,10 @@ class NamespaceSettingsInput(TypedDict, total=False):
     """Called when a timer is done, unless the timer has its own URL. null removes it."""
     on_dead: str | None
     """Called when a timer is dead or has expired, unless the timer has its own URL. null removes it."""
+    results: ResultEvents | str | None
+    """By default, and after null, `all`. Applies to attempts that end after the change. Answers to commands, and
+    fired, dead and parked events, are always published.
+    """
     quota: NamespaceQuotaInput | None
     """Bounds the creates of timers; null removes all limits."""
 
@@ -2824,6 +2842,7 @@ FIELDS: Final[dict[str, dict[str, tuple[str, Kind]]]] = {
         "flows": ("flows", Items(Fields("FlowLimit"))),
         "on_done": ("onDone", ANY),
         "on_dead": ("onDead", ANY),
+        "results": ("results", Values(ResultEvents)),
         "quota": ("quota", Model("NamespaceQuota")),
     },
     "FlowLimit": {
@@ -2932,6 +2951,7 @@ FIELDS: Final[dict[str, dict[str, tuple[str, Kind]]]] = {
         "flows": ("flows", Items(Fields("FlowLimit"))),
         "on_done": ("onDone", ANY),
         "on_dead": ("onDead", ANY),
+        "results": ("results", Values(ResultEvents)),
         "quota": ("quota", Fields("NamespaceQuotaInput")),
     },
     "CreateNamespaceRequest": {

@@ -220,7 +220,7 @@ func redact(err error) error {
 	field, _, _ := strings.Cut(invalid.Field, ".")
 	switch field {
 	case "name", "numShards", "preset", "ifVersion", "retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention",
-		"deadRetention", "keepPayload", "finalStatuses", "headers", "eventTopics", "hostConcurrency", "quota", "flows":
+		"deadRetention", "keepPayload", "finalStatuses", "headers", "eventTopics", "hostConcurrency", "quota", "flows", "results":
 		return err
 	}
 	out := *invalid

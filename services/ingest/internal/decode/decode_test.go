@@ -309,6 +309,8 @@ func TestOtherBodies(t *testing.T) {
 		"keep payload":      {refusal(settingsOf(`{"name":"a","settings":{"keepPayload":"23h"}}`)), `keepPayload: 23h0m0s is not accepted: want "24h", the historyRetention, to "720h", or null`},
 		"keep payload long": {refusal(settingsOf(`{"name":"a","settings":{"keepPayload":"721h"}}`)), `keepPayload: 721h0m0s is not accepted: want "24h", the historyRetention, to "720h", or null`},
 		"host concurrency":  {refusal(settingsOf(`{"name":"a","settings":{"hostConcurrency":1025}}`)), `hostConcurrency: 1025 is not accepted: want 1 to 1024`},
+		"results":           {refusal(settingsOf(`{"name":"a","settings":{"results":"none"}}`)), `results: "none" is not accepted: want "all", "failures" or "off"`},
+		"results type":      {refusal(settingsOf(`{"name":"a","settings":{"results":false}}`)), `results: false is not accepted: want "all", "failures" or "off"`},
 		"quota":             {refusal(settingsOf(`{"name":"a","settings":{"quota":{"maxPending":0}}}`)), `quota.maxPending: 0 is not accepted: want 1 to 1000000000, or null`},
 		"quota of payloads": {refusal(settingsOf(`{"name":"a","settings":{"quota":{"maxPayloadBytes":102401}}}`)), `quota.maxPayloadBytes: 102401 is not accepted: want 1 to 102400, or null`},
 		"quota of creates":  {refusal(settingsOf(`{"name":"a","settings":{"quota":{"createsPerSecond":1.5}}}`)), `quota.createsPerSecond: 1.5 is not accepted: want 1 to 1000000, or null`},

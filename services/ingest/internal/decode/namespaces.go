@@ -41,6 +41,7 @@ type SettingsFields struct {
 	flows         optional[timer.FlowLimits]
 	onDone        optional[string]
 	onDead        optional[string]
+	results       optional[store.Results]
 	quota         quotaFields
 }
 
@@ -57,7 +58,7 @@ var (
 	settingsNames        = []string{
 		"retryPolicy", "callbackTimeout", "callbackTimeoutSeconds", "historyRetention", "deadRetention", "keepPayload",
 		"headers", "finalStatuses", "secrets", "tls", "callbackAuth", "eventTopics", "hostConcurrency", "quota", "flows",
-		"onDone", "onDead",
+		"onDone", "onDead", "results",
 	}
 )
 
@@ -271,6 +272,8 @@ func (f *SettingsFields) read(v value, nulls bool) error {
 			f.onDone, err = maybe(name, v, readURL)
 		case "onDead":
 			f.onDead, err = maybe(name, v, readURL)
+		case "results":
+			f.results, err = maybe(name, v, readResults)
 		}
 		return err
 	})
@@ -282,6 +285,14 @@ func (f *SettingsFields) read(v value, nulls bool) error {
 
 func readHostConcurrency(field string, v value) (int, error) {
 	return v.integer(field, store.MinHostConcurrency, store.MaxHostConcurrency, "1 to 1024")
+}
+
+func readResults(field string, v value) (store.Results, error) {
+	s, err := v.string(field, `"all", "failures" or "off"`)
+	if err != nil {
+		return "", err
+	}
+	return store.Results(s), store.CheckResults(store.Results(s))
 }
 
 // readTopicPatterns decodes an array of patterns.
@@ -325,6 +336,7 @@ func (f *SettingsFields) Conflicts(present store.Settings, with *Encryption) ([]
 		{"flows", wanted.Flows == present.Flows},
 		{"onDone", wanted.OnDone == present.OnDone},
 		{"onDead", wanted.OnDead == present.OnDead},
+		{"results", wanted.Results == present.Results},
 	} {
 		if !setting.same {
 			names = append(names, "settings."+setting.name)
@@ -372,6 +384,9 @@ func (f *SettingsFields) Apply(s store.Settings, with *Encryption) (store.Settin
 	}
 	if u := f.onDead.to(""); u != nil {
 		s.OnDead = *u
+	}
+	if results := f.results.to(def.Results); results != nil {
+		s.Results = *results
 	}
 	s.Quota = f.quota.apply(s.Quota)
 	var err error

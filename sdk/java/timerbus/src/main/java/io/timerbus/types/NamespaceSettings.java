@@ -35,6 +35,9 @@ import java.util.Map;
  * none.
  * @param onDead Called when a timer is dead or has expired, unless the timer has its own URL; absent
  * if there is none.
+ * @param results The attempts whose result events are published to {@code timerbus.results}: {@code
+ * all}, {@code failures} (the outcomes {@code failed}, {@code expired} and {@code dead}), or {@code
+ * off}, which means none.
  * @param quota Absent if there is none.
  */
 public record NamespaceSettings(
@@ -54,6 +57,7 @@ public record NamespaceSettings(
     List<FlowLimit> flows,
     String onDone,
     String onDead,
+    ResultEvents results,
     NamespaceQuota quota) {
 
   /** Reads an answer of the service. Unknown fields are ignored. */
@@ -75,6 +79,7 @@ public record NamespaceSettings(
         Wire.list(json.get("flows"), item -> Wire.object(item, FlowLimit::from)),
         Wire.text(json.get("onDone")),
         Wire.text(json.get("onDead")),
+        Wire.value(json.get("results"), ResultEvents::new),
         Wire.object(json.get("quota"), NamespaceQuota::from));
   }
 }

@@ -47,6 +47,7 @@ public final class NamespaceSettingsInput extends Fields {
     Wire.put(values, json, "flows", n -> Wire.list(n, item -> Wire.object(item, FlowLimit::from)));
     Wire.put(values, json, "onDone", n -> Wire.text(n));
     Wire.put(values, json, "onDead", n -> Wire.text(n));
+    Wire.put(values, json, "results", n -> Wire.value(n, ResultEvents::new));
     Wire.put(values, json, "quota", n -> Wire.object(n, NamespaceQuotaInput::from));
     return new NamespaceSettingsInput(values);
   }
@@ -143,6 +144,14 @@ public final class NamespaceSettingsInput extends Fields {
   /** Called when a timer is dead or has expired, unless the timer has its own URL. null removes it. */
   public String onDead() {
     return get("onDead");
+  }
+
+  /**
+   * By default, and after null, {@code all}. Applies to attempts that end after the change. Answers to
+   * commands, and fired, dead and parked events, are always published.
+   */
+  public ResultEvents results() {
+    return get("results");
   }
 
   /** Bounds the creates of timers; null removes all limits. */
@@ -282,6 +291,15 @@ public final class NamespaceSettingsInput extends Fields {
     /** Called when a timer is dead or has expired, unless the timer has its own URL. null removes it. */
     public Builder onDead(String value) {
       values.put("onDead", value);
+      return this;
+    }
+
+    /**
+     * By default, and after null, {@code all}. Applies to attempts that end after the change. Answers to
+     * commands, and fired, dead and parked events, are always published.
+     */
+    public Builder results(ResultEvents value) {
+      values.put("results", value);
       return this;
     }
 
