@@ -28,7 +28,7 @@ type Due struct {
 	Target timer.Target
 	// MaybeStarted: an earlier owner of the shard may have published this state to a queue in its memory, so a delivery may have begun
 	// before (I13). Processes with a queue on the bus never set it, because the bus counts the deliveries.
-	MaybeStarted bool `json:",omitempty"`
+	MaybeStarted bool `json:",omitempty"` //nolint:tagliatelle // the golden vectors have the names of the fields.
 }
 
 // Hint reports that one state of a timer exists and is due within the hint window.

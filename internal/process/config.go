@@ -84,7 +84,7 @@ type Config struct {
 	// TestClock runs the service on a clock that the HTTP API moves forward. Only with the database in the data folder.
 	TestClock bool `koanf:"test-clock" usage:"for tests: run on a clock that timerbus clock moves forward; only with the embedded database"`
 	// DueQueue is where a process with all roles keeps its due events: DueQueueMemory, DueQueueBus or DueQueueAuto.
-	DueQueue string `koanf:"due-queue" usage:"where due timers of a process with all roles wait for its dispatcher: memory, bus, or auto (memory with the embedded database)"`
+	DueQueue string `koanf:"due-queue" usage:"where timers that are due wait in a process with all roles: memory, bus, or auto"`
 	// DrainTimeout bounds the graceful stop, 0 s to 10 min. Unfinished work is resumed at the next start.
 	DrainTimeout time.Duration `koanf:"drain-timeout" usage:"how long a graceful stop may take, 0s to 10m"`
 	// StartWait is how long a process waits at its start for a database or bus that does not answer, 0 s to 24 h.

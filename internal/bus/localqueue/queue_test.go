@@ -245,9 +245,9 @@ func TestNackAndExtendMoveTheNextDelivery(t *testing.T) {
 		got[2].Extend()
 		got[2].Nack(bus.AckWait)
 		got[2].Ack() // too late
-		time.Sleep(4*time.Second - 1)
+		time.Sleep(4*time.Second - time.Millisecond)
 		w.wantDelivered()
-		time.Sleep(1)
+		time.Sleep(time.Millisecond)
 		w.wantDelivered("later/2")[0].Ack()
 		time.Sleep(time.Second)
 		w.wantDelivered("extended/2")[0].Ack()

@@ -26,7 +26,8 @@ function emit(change?: Change): void {
 // following is whether the stream is open, and has all changes or only some.
 export const following = signal<"no" | "some" | "all">("no");
 
-const firstPause = 1000, longestPause = 60_000;
+// The stream begins when the requests of the page are on their way.
+const start = 250, firstPause = 1000, longestPause = 60_000;
 // silence is three heartbeats of the server. A stream that is silent for longer is broken, or a proxy holds it back.
 const silence = 45_000;
 
@@ -88,6 +89,7 @@ async function readOnce(ns: string, abort: AbortSignal): Promise<void> {
 
 // follow keeps a stream open. It gives up if the service refuses it: pages then poll.
 async function follow(ns: string, abort: AbortSignal): Promise<void> {
+  await sleep(start, abort);
   for (let failures = 0; !abort.aborted;) {
     let pause = firstPause;
     try {
@@ -102,11 +104,16 @@ async function follow(ns: string, abort: AbortSignal): Promise<void> {
     }
     if (abort.aborted) return;
     lose();
-    await new Promise<void>((resolve) => {
-      const timeout = setTimeout(resolve, pause * (1 + Math.random()));
-      abort.addEventListener("abort", () => { clearTimeout(timeout); resolve(); }, { once: true });
-    });
+    await sleep(pause * (1 + Math.random()), abort);
   }
+}
+
+// sleep waits for ms, or until abort.
+function sleep(ms: number, abort: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timeout = setTimeout(resolve, ms);
+    abort.addEventListener("abort", () => { clearTimeout(timeout); resolve(); }, { once: true });
+  });
 }
 
 // lose makes polls continue as without a stream.
