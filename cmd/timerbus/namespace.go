@@ -275,7 +275,8 @@ func (n *namespaceCommands) print(ns client.Namespace, err error) error {
 			retry.MaxAttempts, retry.InitialInterval, retry.BackoffMultiplier, retry.MaxInterval)},
 	}
 	for _, optional := range [][]string{
-		{"results", string(ns.Settings.Results)}, {"keep payload", ns.Settings.KeepPayload}, {"on done", ns.Settings.OnDone}, {"on dead", ns.Settings.OnDead},
+		{"results", string(ns.Settings.Results)}, {"keep payload", ns.Settings.KeepPayload},
+		{"on done", ns.Settings.OnDone}, {"on dead", ns.Settings.OnDead},
 	} {
 		if optional[1] != "" {
 			rows = append(rows, optional)
