@@ -276,7 +276,9 @@ func (n *namespaceCommands) print(ns client.Namespace, err error) error {
 	}
 	for _, optional := range [][]string{
 		{"results", string(ns.Settings.Results)},
-		{"keep payload", ns.Settings.KeepPayload}, {"on done", ns.Settings.OnDone}, {"on dead", ns.Settings.OnDead},
+		{"keep payload", ns.Settings.KeepPayload},
+		{"on done", ns.Settings.OnDone},
+		{"on dead", ns.Settings.OnDead},
 	} {
 		if optional[1] != "" {
 			rows = append(rows, optional)

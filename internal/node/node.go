@@ -46,8 +46,8 @@ const (
 	Dispatcher Role = "dispatcher"
 )
 
-// Options configure Open. All fields but Role, Name, Close, Outbox, Access, UI, AllowedHosts, DueQueue, MetricsNamespaces, Tracer, TestClock
-// and Callback… are required.
+// Options configure Open. All fields but Role, Name, Close, Outbox, Access, UI, AllowedHosts, DueQueue, MetricsNamespaces, Tracer,
+// TestClock and Callback… are required.
 type Options struct {
 	// Role is All by default.
 	Role Role
