@@ -39,7 +39,7 @@ type Change struct {
 	Type Type
 	// Namespace and ID are those of the row, which may be that of a schedule.
 	Namespace, ID string
-	// Status and Generation are those after the change, or before a removal.
+	// Status and Generation are those after the change, or before a removal. Status is empty if it is not known.
 	Status     timer.Status
 	Generation timer.Generation
 	At         timer.Millis
@@ -64,7 +64,8 @@ type Log struct {
 	added   chan struct{} // closed by the next Add; nil if no reader waits
 }
 
-// New returns a Log that keeps changes of at most limit bytes of memory. id distinguishes its positions from those of other processes.
+// New returns a Log that keeps changes of at most limit bytes. Its memory is at most about three times as large, because it keeps places
+// of changes that it has dropped. id distinguishes its positions from those of other processes.
 func New(limit int, id uint64) *Log { return &Log{id: id, limit: limit} }
 
 // Add adds changes in their order. It copies the texts, which may be parts of larger ones.
@@ -122,14 +123,16 @@ func (l *Log) Read(from Position, namespace string, most int) (found []Entry, en
 	if from < first || from > l.end {
 		return nil, l.end, false
 	}
-	for i, c := range kept[from-first:] {
+	kept = kept[from-first:]
+	for i := range kept {
+		c := &kept[i]
 		if c.Namespace != namespace {
 			continue
 		}
 		if len(found) == most {
 			return nil, l.end, false
 		}
-		found = append(found, Entry{Change: c, After: from + Position(i) + 1})
+		found = append(found, Entry{Change: *c, After: from + Position(i) + 1})
 	}
 	return found, l.end, true
 }

@@ -1318,7 +1318,7 @@ type NamespaceSettingsInput struct {
 	// Quota Bounds the creates of timers; null removes all limits.
 	Quota Change[NamespaceQuotaInput] `json:"quota,omitempty,omitzero"`
 
-	// Results By default, and after null, `all`. Applies to attempts that end after the change. Answers to commands, and fired, dead and
+	// Results By default, and after null, `all`. Applies to attempts that begin after a dispatcher has read the change, within 35 s. Answers to commands, and fired, dead and
 	// parked events, are always published.
 	Results Change[ResultEvents] `json:"results,omitempty,omitzero"`
 
@@ -2379,7 +2379,7 @@ type TimerChange struct {
 	// ScheduleID The schedule. Absent for a timer.
 	ScheduleID string `json:"scheduleId,omitempty,omitzero"`
 
-	// Status The status of the timer after the change, or before its removal. Absent for a schedule.
+	// Status The status of the timer after the change, or before its removal. Absent for a schedule, and after `rescheduled`, because the timer may have been paused.
 	Status Status `json:"status,omitempty,omitzero"`
 
 	// Generation The generation of the timer after the change. Absent for a schedule.

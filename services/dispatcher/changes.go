@@ -13,7 +13,7 @@ func (s *Service) addOutcome(d *delivery, f *store.Finish) {
 	case store.FinishDone:
 		s.addChange(changes.Done, &d.row, timer.StatusDone, d.row.Generation)
 	case store.FinishRescheduled:
-		s.addChange(changes.Rescheduled, &d.row, timer.StatusScheduled, timer.Generation(f.Next))
+		s.addChange(changes.Rescheduled, &d.row, "", timer.Generation(f.Next)) // it may have been paused during the attempt
 	case store.FinishRetry:
 		s.addChange(changes.Failed, &d.row, timer.StatusRetrying, d.row.Generation)
 	case store.FinishDead:

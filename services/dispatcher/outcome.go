@@ -292,7 +292,8 @@ func (s *Service) writeOutcome(ctx context.Context, d *delivery, f *store.Finish
 			s.recordUnknown(d, f, unknown)
 			return gaveUp
 		default:
-			if result == applied || result == rowGone {
+			// If a row is gone after an unknown answer, a write that removes it was probably applied.
+			if result == applied || result == rowGone && (f.Kind == store.FinishDone || f.Kind == store.FinishDead) {
 				s.addOutcome(d, f)
 			}
 			return result

@@ -87,15 +87,17 @@ func (h *handler) forgetAll(ctx context.Context, ns *store.Namespace, found []ti
 			failed.add(err, len(found)-from)
 			break
 		}
+		var purged []changes.Change
 		for i, err := range errs {
 			switch {
 			case err == nil:
 				out[from+i] = written{applied: true}
-				h.cfg.Changes.Add(changeOf(changes.Purged, &some[i], now))
+				purged = append(purged, changeOf(changes.Purged, &some[i], now))
 			case !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConflict):
 				failed.add(err, 1)
 			}
 		}
+		h.cfg.Changes.Add(purged...)
 	}
 	return out, failed
 }

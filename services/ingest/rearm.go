@@ -97,7 +97,7 @@ func (s *Service) redrive(ctx context.Context, items []store.Rearm) ([]store.Wri
 		return nil, err
 	}
 	horizon := s.timeAfterWrite().Add(s.cfg.HintWindow)
-	hints := make([]event.Hint, 0, len(items))
+	hints, retried := make([]event.Hint, 0, len(items)), []changes.Change{}
 	for i, item := range items {
 		h := event.Hint{
 			Shard: item.Ref.Shard, UUID: item.Ref.UUID, Revision: item.Revision, Generation: timer.Generation(item.Revision),
@@ -109,12 +109,13 @@ func (s *Service) redrive(ctx context.Context, items []store.Rearm) ([]store.Wri
 			continue
 		default:
 			h = hintOf(item.Ref, &all[i].Timer)
-			s.cfg.Changes.Add(changeOf(changes.Retried, &all[i].Timer, now))
+			retried = append(retried, changeOf(changes.Retried, &all[i].Timer, now))
 		}
 		if h.DueAt <= horizon {
 			hints = append(hints, h)
 		}
 	}
 	s.hints.Add(hints)
+	s.cfg.Changes.Add(retried...)
 	return all, err
 }

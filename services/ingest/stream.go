@@ -135,10 +135,10 @@ func (s *stream) run(lastEventID string) (ended string) {
 				return reason
 			}
 			heartbeat.Reset(s.cfg.StreamHeartbeat)
-			// Later changes are sent together, so that the work for a busy namespace is limited.
-			if reason := s.wait(nil, heartbeat.C, check.C, time.After(s.cfg.StreamPause)); reason != "" {
-				return reason
-			}
+		}
+		// Later changes are read together, also those of other namespaces, so that the work of a stream is limited.
+		if reason := s.wait(nil, heartbeat.C, check.C, time.After(s.cfg.StreamPause)); reason != "" {
+			return reason
 		}
 		if reason := s.wait(s.cfg.Changes.Wait(s.position), heartbeat.C, check.C, nil); reason != "" {
 			return reason
@@ -155,8 +155,14 @@ func (s *stream) begin(lastEventID string) {
 	s.position = p
 	s.event("open", api.EventsOpened{Complete: s.cfg.AllChanges})
 	if !ok && lastEventID != "" {
-		s.event("reset", struct{}{})
+		s.reset()
 	}
+}
+
+// reset tells the client that changes may be missing.
+func (s *stream) reset() {
+	s.event("reset", struct{}{})
+	s.metrics.streamResets.Inc()
 }
 
 // collect adds the changes after the position.
@@ -168,8 +174,7 @@ func (s *stream) collect() {
 	}
 	s.position = end
 	if !complete {
-		s.event("reset", struct{}{})
-		s.metrics.streamResets.Inc()
+		s.reset()
 	}
 }
 
@@ -211,6 +216,7 @@ const (
 // flush sends the collected events. A client that does not read them in time is disconnected: the service keeps nothing for it. It
 // returns why the stream must end, or "".
 func (s *stream) flush() (ended string) {
+	began := time.Now()
 	s.setWriteDeadline()
 	_, err := s.w.Write(s.text.Bytes())
 	if err == nil {
@@ -219,8 +225,10 @@ func (s *stream) flush() (ended string) {
 	s.text.Reset()
 	switch {
 	case err == nil, errors.Is(err, http.ErrNotSupported):
+		// On HTTP/2 a deadline also ends a stream on which nothing is being written.
+		_ = s.conn.SetWriteDeadline(time.Time{})
 		return ""
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(err, os.ErrDeadlineExceeded), time.Since(began) >= s.cfg.StreamWriteTimeout: // HTTP/2 has no such error
 		return endedSlow
 	default:
 		return endedClient

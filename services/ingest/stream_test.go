@@ -48,13 +48,17 @@ func (e *sseEvent) String() string {
 }
 
 // serveInMemory starts an HTTP server with the service's handler, and returns how to connect to it.
-func (w *world) serveInMemory(t *testing.T) (dial func(context.Context) (net.Conn, error), server *http.Server) {
+func (w *world) serveInMemory(t *testing.T, protocols ...func(*http.Protocols)) (dial func(context.Context) (net.Conn, error), server *http.Server) {
 	t.Helper()
 	accepted := make(chan net.Conn)
 	closed := make(chan struct{})
 	l := &memoryListener{accepted: accepted, closed: closed}
 	server = ingest.NewServer(w.handler, 10*time.Second, slog.New(slog.DiscardHandler))
 	server.RegisterOnShutdown(w.svc.EndStreams)
+	for _, set := range protocols {
+		server.Protocols = new(http.Protocols)
+		set(server.Protocols)
+	}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(l) })
 	t.Cleanup(func() { _ = server.Close(); serving.Wait() })
@@ -316,6 +320,42 @@ func TestStreamHasHeartbeats(t *testing.T) {
 		}
 		w.post("timers/create", `{"id":"a","executeIn":"1h"}`).must(t, http.StatusOK)
 		f.want("created a")
+	})
+}
+
+// TestAQuietStreamStaysOpenOverHTTP2: there, a deadline ends a stream also if nothing is being written.
+func TestAQuietStreamStaysOpenOverHTTP2(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, func(c *ingest.Config) { c.StreamHeartbeat = time.Hour })
+		protocol := func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }
+		dial, _ := w.serveInMemory(t, protocol)
+		transport := &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }, Protocols: new(http.Protocols),
+		}
+		protocol(transport.Protocols)
+		defer transport.CloseIdleConnections()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1:8080/api/v1/events/stream", strings.NewReader(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := transport.RoundTrip(r)
+		if err != nil || answer.ProtoMajor != 2 {
+			t.Fatalf("%+v, %v", answer, err)
+		}
+		f := &follower{t: t, got: make(chan sseEvent, 100)}
+		go func() {
+			defer close(f.got)
+			f.lost = f.read(answer.Body)
+		}()
+		f.want("open")
+		time.Sleep(5 * time.Minute)
+		w.post("timers/create", `{"id":"a","executeIn":"1h"}`).must(t, http.StatusOK)
+		f.want("created a")
+		cancel()
+		f.ended()
+		answer.Body.Close()
 	})
 }
 

@@ -1720,8 +1720,8 @@ export interface NamespaceSettingsInput {
   /** Called when a timer is dead or has expired, unless the timer has its own URL. null removes it. */
   onDead?: string | undefined | null;
   /**
-   * By default, and after null, `all`. Applies to attempts that end after the change. Answers to commands, and
-   * fired, dead and parked events, are always published.
+   * By default, and after null, `all`. Applies to attempts that begin after a dispatcher has read the change,
+   * within 35 s. Answers to commands, and fired, dead and parked events, are always published.
    */
   results?: ResultEvents | undefined | null;
   /** Bounds the creates of timers; null removes all limits. */

@@ -26,8 +26,8 @@ const pages: [path: string, title: string, key: string][] = [
 function Content() {
   const [page = "overview", first, second] = route.value.path;
   const key = `${page}/${namespace.value}/${first ?? ""}`;
-  // The other pages send their requests while the rights of the caller are read.
-  if (!caller.value && (page === "overview" || page === "targets")) return <div class="skeleton" role="status"><span class="sr">Loading</span></div>;
+  // The other pages send their requests while the rights of the caller are read, if there is a token.
+  if (!caller.value && (page === "overview" || page === "targets" || returning.value)) return <div class="skeleton" role="status"><span class="sr">Loading</span></div>;
   switch (page) {
     case "overview": return <Overview key={key} />;
     case "timers": return first === undefined ? <Timers key={key} /> : <TimerPage key={key} id={first} />;
@@ -49,8 +49,15 @@ function SignIn({ reason }: { reason: string }) {
   const [value, setValue] = useState("");
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
-  useEffect(() => { document.title = "Sign in · Timerbus"; }, []);
+  useEffect(() => {
+    document.title = "Sign in · Timerbus";
+    // The browser may restore the page as it was when it left for the provider.
+    const restored = (e: PageTransitionEvent) => { if (e.persisted) setBusy(false); };
+    addEventListener("pageshow", restored);
+    return () => { removeEventListener("pageshow", restored); };
+  }, []);
   const redirect = async () => {
+    failed.value = "";
     setBusy(true);
     setError(undefined);
     try {
@@ -62,6 +69,7 @@ function SignIn({ reason }: { reason: string }) {
   };
   const submit = async () => {
     const before = token.value;
+    failed.value = "";
     setBusy(true);
     setError(undefined);
     setToken(value.trim());
@@ -231,11 +239,13 @@ function Shell() {
   );
 }
 
-// failed is why a sign-in with the identity provider failed.
-const failed = signal("");
+// failed is why a sign-in with the identity provider failed. returning: the answer of the provider is being used.
+const failed = signal(""), returning = signal(returned());
 
 // The first request is sent before anything is rendered.
-const first = returned() ? endSignIn().catch((cause: unknown) => { failed.value = (cause as Error).message; }).then(identify) : identify();
+const first = returning.value
+  ? endSignIn().catch((cause: unknown) => { failed.value = (cause as Error).message; }).then(() => { returning.value = false; return identify(); })
+  : identify();
 
 function App() {
   const [error, setError] = useState<ApiError>();

@@ -27,6 +27,10 @@ async function discover(): Promise<oauth.AuthorizationServer> {
   if (new URL(server.token_endpoint).origin !== new URL(issuer).origin) {
     throw new Error(`Its token endpoint ${server.token_endpoint} has another origin than the issuer, to which the policy of this page allows no requests.`);
   }
+  // The address to which the browser goes; the library checks those to which it sends requests.
+  if (new URL(server.authorization_endpoint).protocol !== new URL(issuer).protocol) {
+    throw new Error(`Its sign-in page ${server.authorization_endpoint} has another scheme than the issuer.`);
+  }
   return server;
 }
 

@@ -100,7 +100,8 @@ async function follow(ns: string, abort: AbortSignal): Promise<void> {
       const error = asError(cause);
       failures = following.value === "no" ? failures + 1 : 0;
       pause = Math.max(error.retryAfter, Math.min(longestPause, firstPause * 2 ** failures));
-      if (error.status >= 400 && error.status < 500 && error.status !== 429) return;
+      if (error.status === 403 || error.status === 404) pause = longestPause; // the right or the namespace may come
+      else if (error.status >= 400 && error.status < 500 && error.status !== 429) return;
     }
     if (abort.aborted) return;
     lose();

@@ -1952,8 +1952,8 @@ class NamespaceSettingsInput(TypedDict, total=False):
     on_dead: str | None
     """Called when a timer is dead or has expired, unless the timer has its own URL. null removes it."""
     results: ResultEvents | str | None
-    """By default, and after null, `all`. Applies to attempts that end after the change. Answers to commands, and
-    fired, dead and parked events, are always published.
+    """By default, and after null, `all`. Applies to attempts that begin after a dispatcher has read the change,
+    within 35 s. Answers to commands, and fired, dead and parked events, are always published.
     """
     quota: NamespaceQuotaInput | None
     """Bounds the creates of timers; null removes all limits."""

@@ -147,8 +147,9 @@ public final class NamespaceSettingsInput extends Fields {
   }
 
   /**
-   * By default, and after null, {@code all}. Applies to attempts that end after the change. Answers to
-   * commands, and fired, dead and parked events, are always published.
+   * By default, and after null, {@code all}. Applies to attempts that begin after a dispatcher has read
+   * the change, within 35 s. Answers to commands, and fired, dead and parked events, are always
+   * published.
    */
   public ResultEvents results() {
     return get("results");
@@ -295,8 +296,9 @@ public final class NamespaceSettingsInput extends Fields {
     }
 
     /**
-     * By default, and after null, {@code all}. Applies to attempts that end after the change. Answers to
-     * commands, and fired, dead and parked events, are always published.
+     * By default, and after null, {@code all}. Applies to attempts that begin after a dispatcher has read
+     * the change, within 35 s. Answers to commands, and fired, dead and parked events, are always
+     * published.
      */
     public Builder results(ResultEvents value) {
       values.put("results", value);
