@@ -149,7 +149,7 @@ func (l *life) service() func(context.Context) error {
 	flows := l.handle.flows
 	shared := &link{Bus: l.member, life: l}
 	if n.role == roleWorker {
-		l.queue = localqueue.New(l.member, log)
+		l.queue = localqueue.New(l.member, log, false)
 		shared.Bus = l.queue
 	}
 	c := Configs{

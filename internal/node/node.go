@@ -148,14 +148,14 @@ func Open(ctx context.Context, o *Options) (_ *Node, err error) {
 	if err := checkSecrets(ctx, o.Store, clock.Now(), o); err != nil {
 		return nil, err
 	}
-	revisions := timer.NewRevisions(clock.Now, rand.Uint64)
+	revisions, opened := timer.NewRevisions(clock.Now, rand.Uint64), clock.Now()
 	switch ended, err := endLeases(ctx, o.Store, clock.Now, revisions); {
 	case err != nil: // for example, because the disk is full
 		o.Logger.Warn("leases of the previous process not ended, its callbacks are repeated when the leases expire", "error", err)
 	case ended > 0:
 		o.Logger.Info("leases of the previous process ended, its callbacks are repeated now", "timers", ended)
 	}
-	parts, err := assemble(Source(identity), clock, revisions, o)
+	parts, err := assemble(Source(identity), clock, opened, revisions, o)
 	if err != nil {
 		return nil, err
 	}

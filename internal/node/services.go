@@ -29,17 +29,17 @@ const requestTimeout = 10 * time.Second
 
 // assemble builds the services of the role and returns the components of the process in the order in which they start.
 // The intake is the last component, so that it stops first.
-func assemble(source string, clock *store.Clock, revisions *timer.Revisions, o *Options) ([]process.Component, error) {
+func assemble(source string, clock *store.Clock, opened timer.Millis, revisions *timer.Revisions, o *Options) ([]process.Component, error) {
 	properties := o.Bus.Properties()
 	registry := process.NewRegistry(o.Version)
 	b, queue := o.Bus, (*localqueue.Bus)(nil)
 	if keepsDueEvents(o) {
-		queue = localqueue.New(b, o.Logger)
+		queue = localqueue.New(b, o.Logger, !store.Shared(o.Store))
 		b = queue
 	}
 	w := &dependencies{
 		options: o, registry: registry, store: o.Store, bus: measureBus(b, registry), queue: queue,
-		clock: clock, revisions: revisions,
+		clock: clock, opened: opened, revisions: revisions,
 		source: source, format: event.ModeOf(properties.HeaderAttributes), prefix: properties.Prefix, name: o.Name,
 		changes: changes.New(ingest.ChangesBytes, rand.Uint64()),
 	}
@@ -115,6 +115,7 @@ type dependencies struct {
 	registry  *prometheus.Registry
 	directory *store.Directory
 	clock     *store.Clock
+	opened    timer.Millis // when the process opened the store
 	revisions *timer.Revisions
 	policy    *egress.Policy
 	hosts     *process.Hosts // nil accepts all hosts
@@ -184,11 +185,15 @@ func (w *dependencies) dispatcher() ([]process.Component, error) {
 func (w *dependencies) scheduler() ([]process.Component, error) {
 	o := w.options
 	var queue scheduler.LocalQueue
+	var since timer.Millis
 	if w.queue != nil {
 		queue = w.queue
+		if !store.Shared(o.Store) {
+			since = w.opened
+		}
 	}
 	s, err := scheduler.New(scheduler.Config{
-		Store: w.store, Reach: w.reach, Bus: w.bus, LocalQueue: queue, Directory: w.directory, Clock: w.clock.Now, StoreClock: w.clock,
+		Store: w.store, Reach: w.reach, Bus: w.bus, LocalQueue: queue, QueueSince: since, Directory: w.directory, Clock: w.clock.Now, StoreClock: w.clock,
 		Random: rand.Uint64, Node: w.name, Source: w.source, Format: w.format, Logger: o.Logger, Registerer: w.registry,
 		PaidByShard: store.AsksByShard(o.Store),
 	})

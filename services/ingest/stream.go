@@ -159,7 +159,7 @@ func (s *stream) begin(lastEventID string) {
 	}
 }
 
-// reset tells the client that changes may be missing.
+// reset adds an event that says that changes may be missing.
 func (s *stream) reset() {
 	s.event("reset", struct{}{})
 	s.metrics.streamResets.Inc()

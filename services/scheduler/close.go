@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 )
 
 // consumeOperation is the name of the Consume call, which owns the partitions, in the log.
 const consumeOperation = "consume hints"
+
+// releaseTime is the time that Close keeps for the release, while it waits for deliveries.
+const releaseTime = time.Second
 
 // Close ends the session. After a revoke it waits for publishes in flight, and with a local queue for the deliveries that have begun. It
 // advances the watermarks and releases the claims with P, so that the next owner publishes nothing twice. After a loss it cancels
@@ -26,7 +30,12 @@ func (o *session) Close(ctx context.Context, cause error) error {
 	stop()
 	if o.config.LocalQueue != nil {
 		// The watermarks do not move for events that are withdrawn, so the next owner reads their rows.
-		o.config.LocalQueue.Withdraw(ctx, o.partition, cause)
+		waiting, cancel := ctx, context.CancelFunc(func() {})
+		if deadline, ok := ctx.Deadline(); ok {
+			waiting, cancel = context.WithDeadline(ctx, deadline.Add(-releaseTime))
+		}
+		o.config.LocalQueue.Withdraw(waiting, o.partition, cause)
+		cancel()
 	}
 	var err error
 	if !errors.Is(cause, bus.ErrLost) {

@@ -23,6 +23,9 @@ type Config struct {
 	Bus       bus.Bus
 	// LocalQueue is the due queue if it is in the memory of this process, and Bus then publishes due events to it; nil if the bus has it.
 	LocalQueue LocalQueue
+	// QueueSince is when this process opened a Store that no other process can use, so that only it has published rows that were written
+	// since. 0 means that other processes use the Store.
+	QueueSince timer.Millis
 	// Clock returns the present in milliseconds.
 	Clock timer.Clock
 	// StoreClock reports whether Clock, which must be its Now, is trusted, and when it was corrected. While it is not
@@ -184,7 +187,7 @@ func (c *Config) withDefaults() error {
 func (c *Config) limits() partition.Limits {
 	return partition.Limits{
 		LookAhead: c.LookAhead, BusyPoll: c.BusyPoll, HintWindow: c.HintWindow, Slack: c.Slack,
-		Grace: c.Grace, LongBound: c.LongBound, LocalQueue: c.LocalQueue != nil,
+		Grace: c.Grace, LongBound: c.LongBound, LocalQueue: c.LocalQueue != nil, QueueSince: c.QueueSince,
 		ClockBound: c.ClockBound, MaxInFlight: c.MaxInFlight,
 		MaxArmed:     max(1, c.MaxArmed/c.Bus.Partitions()),
 		PollPerShard: c.PollPerShard, PollTotal: c.PollTotal, QueueDepth: c.QueueDepth,

@@ -27,6 +27,8 @@ import (
 type Bus struct {
 	bus.Bus
 	log *slog.Logger
+	// alone: no other process can own a partition while this one runs.
+	alone bool
 
 	health health.Registry
 	// wake has a token if the consumer may have something to do.
@@ -37,13 +39,18 @@ type Bus struct {
 	// consuming: a Consume is running.
 	consuming bool
 	sessions  map[shard.Partition]*session
+	// closing has a channel for each partition whose session is being closed, which is closed at the end. Until then nothing of the
+	// partition is delivered.
+	closing map[shard.Partition]chan struct{}
 }
 
-// New returns a bus whose due queue is in memory. The other topics are those of inner.
-func New(inner bus.Bus, log *slog.Logger) *Bus {
+// New returns a bus whose due queue is in memory. The other topics are those of inner. alone: no other process can own a partition while
+// this one runs, so Withdraw does not wait for deliveries that have begun. If their events are published again, the dispatcher notices
+// that they are running.
+func New(inner bus.Bus, log *slog.Logger, alone bool) *Bus {
 	return &Bus{
-		Bus: inner, log: log, wake: make(chan struct{}, 1),
-		queue: newQueue(), sessions: map[shard.Partition]*session{},
+		Bus: inner, log: log, alone: alone, wake: make(chan struct{}, 1),
+		queue: newQueue(), sessions: map[shard.Partition]*session{}, closing: map[shard.Partition]chan struct{}{},
 	}
 }
 
@@ -161,9 +168,12 @@ func (b *Bus) end(ctx context.Context) {
 	b.consuming = false
 }
 
-// Withdraw removes the messages of a partition, because this process does not own it any more. With cause bus.ErrLost it does not wait.
-// Otherwise it waits, until ctx ends, for the deliveries that have begun, as a session does when it is closed.
+// Withdraw removes the messages of a partition, because this process does not own it any more. With cause bus.ErrLost, or if the process is
+// alone, it does not wait. Otherwise it waits, until ctx ends, for the deliveries that have begun, as a session does when it is closed.
 func (b *Bus) Withdraw(ctx context.Context, p shard.Partition, cause error) {
+	if b.alone && !errors.Is(cause, bus.ErrLost) {
+		cause = fmt.Errorf("%w: %w", bus.ErrLost, cause)
+	}
 	b.mu.Lock()
 	b.queue.removeReady(p)
 	b.mu.Unlock()
@@ -175,6 +185,14 @@ func (b *Bus) Withdraw(ctx context.Context, p shard.Partition, cause error) {
 // unacknowledged.
 func (b *Bus) closeSession(ctx context.Context, p shard.Partition, cause error, rest func(*queue, shard.Partition)) {
 	b.mu.Lock()
+	for b.closing[p] != nil {
+		other := b.closing[p]
+		b.mu.Unlock()
+		<-other
+		b.mu.Lock()
+	}
+	closed := make(chan struct{})
+	b.closing[p] = closed
 	s := b.sessions[p]
 	delete(b.sessions, p)
 	lost := errors.Is(cause, bus.ErrLost)
@@ -196,6 +214,8 @@ func (b *Bus) closeSession(ctx context.Context, p shard.Partition, cause error, 
 		s.ended = true
 	}
 	rest(&b.queue, p)
+	delete(b.closing, p)
+	close(closed)
 }
 
 func (b *Bus) signal() {
@@ -255,6 +275,9 @@ func (c *consumer) next() (*delivery, time.Time) {
 	}
 	wakeAt := c.queue.deadlines.Next()
 	d := c.queue.hand(now, c.Bus, func(p shard.Partition) bool {
+		if c.closing[p] != nil {
+			return false // Withdraw signals at its end
+		}
 		pause := c.pauses[p]
 		if pause == nil || !now.Before(pause.until) {
 			return true

@@ -22,8 +22,12 @@ type queue struct {
 	deadlines              redelivery.Heap[*item]
 }
 
-// part has the items of a partition, oldest first. Items at the front that are gone are removed.
-type part struct{ items []*item }
+// part has the items of a partition, oldest first. gone counts those of them that are gone. None of these is at the front, and at most
+// half of all items are.
+type part struct {
+	items []*item
+	gone  int
+}
 
 type state int
 
@@ -51,12 +55,10 @@ const epoch = 1
 
 func (q *queue) add(messages []bus.Message, now time.Time) []bus.Position {
 	positions := make([]bus.Position, len(messages))
-	items := make([]item, len(messages))
 	for i := range messages {
 		m := &messages[i]
 		positions[i] = bus.Position{Partition: m.Partition, Epoch: epoch, Offset: q.next}
-		it := &items[i]
-		*it = item{Message: *m, position: positions[i], at: now, size: m.Size()}
+		it := &item{Message: *m, position: positions[i], at: now, size: m.Size()}
 		it.Body = append([]byte(nil), m.Body...)
 		it.deadline = redelivery.Entry[*item]{Item: it, Offset: q.next}
 		q.next++
@@ -144,12 +146,16 @@ func (q *queue) remove(it *item) {
 	q.depth--
 	it.Message = bus.Message{Partition: it.Partition}
 	p := q.parts[it.Partition]
+	p.gone++
 	n := 0
 	for n < len(p.items) && p.items[n].state == gone {
 		n++
 	}
 	clear(p.items[:n])
-	p.items = p.items[n:]
+	p.items, p.gone = p.items[n:], p.gone-n
+	if 2*p.gone > len(p.items) {
+		p.items, p.gone = slices.DeleteFunc(p.items, func(it *item) bool { return it.state == gone }), 0
+	}
 }
 
 // repeatExpired makes the messages ready whose deadline has passed.

@@ -82,11 +82,11 @@ type session struct {
 	partition shard.Partition
 }
 
-func newWorld(t *testing.T, spec bus.Spec) *world {
+func newWorld(t *testing.T, spec bus.Spec, alone bool) *world {
 	t.Helper()
 	b := &below{}
 	w := &world{
-		Bus: localqueue.New(b, slog.New(slog.DiscardHandler)), t: t, below: b,
+		Bus: localqueue.New(b, slog.New(slog.DiscardHandler), alone), t: t, below: b,
 		open: map[shard.Partition]int{}, closed: map[shard.Partition]int{},
 	}
 	w.consume(spec)
@@ -204,7 +204,7 @@ func (w *world) wantFloor(p shard.Partition, offset int64, depth, waiting int) {
 func run(t *testing.T, spec bus.Spec, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, spec)
+		w := newWorld(t, spec, false)
 		test(w)
 		w.mu.Lock()
 		w.closing = nil
@@ -334,6 +334,71 @@ func TestWithdrawAfterALossDoesNotWait(t *testing.T) {
 	})
 }
 
+// TestWithdrawOfAProcessThatIsAloneDoesNotWait, because no other process can deliver the events.
+func TestWithdrawOfAProcessThatIsAloneDoesNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, bus.Spec{}, true)
+		w.closing = make(chan struct{})
+		w.publish(1, "begun")
+		w.wantDelivered("begun/1")
+		began := time.Now()
+		w.Withdraw(t.Context(), 1, bus.ErrStopping)
+		w.wantFloor(1, 2, 0, 0)
+		if took := time.Since(began); took > 0 || !errors.Is(w.causes[0], bus.ErrLost) || !errors.Is(w.causes[0], bus.ErrStopping) {
+			t.Errorf("Withdraw took %v, and closed the session with %v", took, w.causes)
+		}
+		w.stop()
+	})
+}
+
+// TestNothingIsDeliveredWhileAPartitionIsWithdrawn: the deadline of a message that was not begun ends before the session is closed.
+func TestNothingIsDeliveredWhileAPartitionIsWithdrawn(t *testing.T) {
+	run(t, bus.Spec{}, func(w *world) {
+		w.closing = make(chan struct{})
+		w.publish(1, "held")
+		w.wantDelivered("held/1")
+		withdrawn := make(chan struct{})
+		for range 2 { // the second waits for the first
+			go func() {
+				w.Withdraw(w.t.Context(), 1, bus.ErrRevoked)
+				withdrawn <- struct{}{}
+			}()
+		}
+		time.Sleep(2 * bus.AckWait)
+		w.wantDelivered()
+		select {
+		case <-withdrawn:
+			t.Error("a Withdraw does not wait for the session")
+		default:
+		}
+		close(w.closing)
+		<-withdrawn
+		<-withdrawn
+		w.wantFloor(1, 2, 0, 0)
+		w.publish(1, "next")
+		w.wantDelivered("next/1")
+	})
+}
+
+// TestAMessageThatStaysDoesNotKeepThoseAfterIt: the memory of the queue is that of its unacknowledged messages.
+func TestAMessageThatStaysDoesNotKeepThoseAfterIt(t *testing.T) {
+	run(t, bus.Spec{}, func(w *world) {
+		w.publish(1, "stays")
+		stays := w.wantDelivered("stays/1")[0]
+		for range 1000 {
+			w.publish(1, "passes")
+			w.take()[0].Ack()
+			stays.Extend()
+		}
+		w.wantFloor(1, 1, 1, 0)
+		if n := w.Kept(1); n > 2 {
+			t.Errorf("the queue keeps %d messages, of which 1 is not acknowledged", n)
+		}
+		stays.Ack()
+		w.wantFloor(1, 1002, 0, 0)
+	})
+}
+
 func TestWithdrawWithoutASession(t *testing.T) {
 	run(t, bus.Spec{}, func(w *world) {
 		w.Withdraw(w.t.Context(), 3, bus.ErrRevoked)
@@ -440,7 +505,7 @@ func TestARefusedPublish(t *testing.T) {
 func TestAFailureOfTheBusBelowEndsConsume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &below{err: bus.ErrClosed}
-		q := localqueue.New(b, slog.New(slog.DiscardHandler))
+		q := localqueue.New(b, slog.New(slog.DiscardHandler), false)
 		spec := bus.Spec{Topic: bus.Due, Group: bus.GroupDispatchers, Mode: bus.Queue}
 		if err := q.Consume(t.Context(), spec, nil); !errors.Is(err, bus.ErrClosed) {
 			t.Errorf("Consume: %v", err)

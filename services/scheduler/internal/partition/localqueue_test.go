@@ -69,6 +69,21 @@ func TestI13_WithALocalQueueRowsDueAtTheClaimMayHaveBeenStarted(t *testing.T) {
 	}
 }
 
+// TestI13_RowsThatOnlyThisProcessCanHavePublishedWereNotStartedBefore: no other process can use the store.
+func TestI13_RowsThatOnlyThisProcessCanHavePublishedWereNotStartedBefore(t *testing.T) {
+	l := limits()
+	l.LocalQueue, l.QueueSince = true, start-5
+	b := newBench(t, l)
+	b.put(row(1, start-4, start-6), row(2, start-3, start-5), row(3, start-2, start-4))
+	b.begin()
+	batch, _ := b.p.TakeDue(start, 10, 10)
+	for i, want := range []bool{true, false, false} {
+		if batch[i].Event.MaybeStarted != want {
+			t.Errorf("event %d: MaybeStarted is %t, want %t", i, batch[i].Event.MaybeStarted, want)
+		}
+	}
+}
+
 // TestWithALocalQueueNothingPublishedIsReleased: a handover barrier would wait for events that no queue has.
 func TestWithALocalQueueNothingPublishedIsReleased(t *testing.T) {
 	b := localBench(t, row(1, start, start))

@@ -94,12 +94,18 @@ func (p *Partition) outgoing(s *ownedShard, row store.DueRow) Outgoing {
 			Shard: row.Ref.Shard, UUID: row.Ref.UUID, Revision: row.Revision,
 			Generation: row.Generation, Attempt: row.Attempt, DueAt: row.DueAt,
 			ClaimVersion: s.claim.Version, Owner: s.claim.Owner, Sequence: p.sequence, Target: row.Target,
-			MaybeStarted: p.limits.LocalQueue && row.DueAt <= s.claimedAt.Add(p.limits.ClockBound),
+			MaybeStarted: p.maybeStarted(s, &row),
 		},
 		ID: row.Ref.UUID.String() + "." + row.Revision.String() +
 			"." + strconv.FormatInt(s.claim.Version, 10) + "." + strconv.FormatUint(p.sequence, 10),
 		namespace: s.namespace,
 	}
+}
+
+// maybeStarted reports whether an earlier owner may have published the state to a queue in its memory (I13).
+func (p *Partition) maybeStarted(s *ownedShard, row *store.DueRow) bool {
+	written := p.limits.QueueSince > 0 && row.UpdatedAt >= p.limits.QueueSince
+	return p.limits.LocalQueue && !written && row.DueAt <= s.claimedAt.Add(p.limits.ClockBound)
 }
 
 // Published records that the bus has the batch.
