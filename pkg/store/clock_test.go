@@ -419,12 +419,17 @@ func TestI8_StoredTimesWaitUntilTheClockIsTrustedOrLost(t *testing.T) {
 				t.Errorf("after %v the time was off by %v, want within %v", took, off, most)
 			}
 		}
+		// Readings begin at multiples of 50 ms. The clocks are set between two of them.
+		betweenReadings := func() { time.Sleep(37 * time.Millisecond) }
 		time.Sleep(time.Second)
+		betweenReadings()
 		settled(0)
 		c.set(func() { c.monotonic = time.Minute })
 		settled(300 * time.Millisecond)
+		betweenReadings()
 		c.set(func() { c.wall = time.Hour })
 		settled(0)
+		betweenReadings()
 		c.set(func() { c.monotonic, c.err = 0, store.ErrUnavailable })
 		begin := time.Now()
 		clock.Settled()
