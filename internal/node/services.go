@@ -193,7 +193,8 @@ func (w *dependencies) scheduler() ([]process.Component, error) {
 		}
 	}
 	s, err := scheduler.New(scheduler.Config{
-		Store: w.store, Reach: w.reach, Bus: w.bus, LocalQueue: queue, QueueSince: since, Directory: w.directory, Clock: w.clock.Now, StoreClock: w.clock,
+		Store: w.store, Reach: w.reach, Bus: w.bus, LocalQueue: queue, QueueSince: since,
+		Directory: w.directory, Clock: w.clock.Now, StoreClock: w.clock,
 		Random: rand.Uint64, Node: w.name, Source: w.source, Format: w.format, Logger: o.Logger, Registerer: w.registry,
 		PaidByShard: store.AsksByShard(o.Store),
 	})
