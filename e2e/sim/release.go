@@ -39,8 +39,8 @@ func (r Release) String() string {
 // sizeTarget is the size of the field that the earlier release does not have.
 const sizeTarget = 8
 
-// lastField is the additional field of the later release.
-const lastField = "a field of a later release"
+// lastField is the additional field of the later release. It begins with the flags of a due event, of which none is set.
+const lastField = "\x00a field of a later release"
 
 // write converts an internal message of the present release to one of this release.
 func (r Release) write(body []byte) []byte {
