@@ -34,7 +34,7 @@ const (
 	Parked      Type = "parked"
 )
 
-// Change is a write that the store has confirmed.
+// Change is a write that the store has confirmed, or a final outcome whose answer was lost and whose row is gone.
 type Change struct {
 	Type Type
 	// Namespace and ID are those of the row, which may be that of a schedule.

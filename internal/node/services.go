@@ -32,16 +32,20 @@ const requestTimeout = 10 * time.Second
 func assemble(source string, clock *store.Clock, opened timer.Millis, revisions *timer.Revisions, o *Options) ([]process.Component, error) {
 	properties := o.Bus.Properties()
 	registry := process.NewRegistry(o.Version)
+	alone := !store.Shared(o.Store)
 	b, queue := o.Bus, (*localqueue.Bus)(nil)
 	if keepsDueEvents(o) {
-		queue = localqueue.New(b, o.Logger, !store.Shared(o.Store))
+		queue = localqueue.New(b, o.Logger, alone)
 		b = queue
 	}
 	w := &dependencies{
 		options: o, registry: registry, store: o.Store, bus: measureBus(b, registry), queue: queue,
-		clock: clock, opened: opened, revisions: revisions,
+		clock: clock, revisions: revisions,
 		source: source, format: event.ModeOf(properties.HeaderAttributes), prefix: properties.Prefix, name: o.Name,
 		changes: changes.New(ingest.ChangesBytes, rand.Uint64()),
+	}
+	if alone {
+		w.aloneSince = opened
 	}
 	if w.name == "" {
 		var err error
@@ -115,18 +119,19 @@ type dependencies struct {
 	registry  *prometheus.Registry
 	directory *store.Directory
 	clock     *store.Clock
-	opened    timer.Millis // when the process opened the store
-	revisions *timer.Revisions
-	policy    *egress.Policy
-	hosts     *process.Hosts // nil accepts all hosts
-	access    *access.Authenticator
-	changes   *changes.Log                                   // of this process
-	targets   func(namespace string, limit int) []api.Target // nil without a dispatcher in this process
-	driver    *testclock.Driver                              // nil: no test clock
-	source    string
-	format    event.Mode // of public events on the bus
-	prefix    string     // of the service's topics
-	name      string
+	// aloneSince is when the process opened a store that no other process can use; 0 if others can.
+	aloneSince timer.Millis
+	revisions  *timer.Revisions
+	policy     *egress.Policy
+	hosts      *process.Hosts // nil accepts all hosts
+	access     *access.Authenticator
+	changes    *changes.Log                                   // of this process
+	targets    func(namespace string, limit int) []api.Target // nil without a dispatcher in this process
+	driver     *testclock.Driver                              // nil: no test clock
+	source     string
+	format     event.Mode // of public events on the bus
+	prefix     string     // of the service's topics
+	name       string
 }
 
 // keepsDueEvents reports whether the process keeps its due events in memory.
@@ -185,15 +190,11 @@ func (w *dependencies) dispatcher() ([]process.Component, error) {
 func (w *dependencies) scheduler() ([]process.Component, error) {
 	o := w.options
 	var queue scheduler.LocalQueue
-	var since timer.Millis
 	if w.queue != nil {
 		queue = w.queue
-		if !store.Shared(o.Store) {
-			since = w.opened
-		}
 	}
 	s, err := scheduler.New(scheduler.Config{
-		Store: w.store, Reach: w.reach, Bus: w.bus, LocalQueue: queue, QueueSince: since,
+		Store: w.store, Reach: w.reach, Bus: w.bus, LocalQueue: queue, AloneSince: w.aloneSince,
 		Directory: w.directory, Clock: w.clock.Now, StoreClock: w.clock,
 		Random: rand.Uint64, Node: w.name, Source: w.source, Format: w.format, Logger: o.Logger, Registerer: w.registry,
 		PaidByShard: store.AsksByShard(o.Store),
@@ -218,7 +219,7 @@ func (w *dependencies) ingest() ([]process.Component, error) {
 		Revisions: w.revisions, Source: w.source, Format: w.format, Prefix: w.prefix, Logger: o.Logger.With("component", "ingest"),
 		Registerer: w.registry, Gatherer: w.registry, Ready: others,
 		Access: w.access, Hosts: w.hosts, RequestTimeout: requestTimeout, Policy: w.policy, Keys: o.Keys, Tracer: o.Tracer,
-		TestClock: w.driver, Changes: w.changes, AllChanges: o.Role == All && !store.Shared(o.Store),
+		TestClock: w.driver, Changes: w.changes, AllChanges: o.Role == All && w.aloneSince > 0,
 	})
 	if err != nil {
 		return nil, err

@@ -58,14 +58,11 @@ func (m Millis) Sub(o Millis) time.Duration {
 	}
 }
 
-// layout always has milliseconds, so that equal instants are equal strings.
-const layout = "2006-01-02T15:04:05.000Z"
-
 func (m Millis) String() string {
 	if m == Never {
 		return "never"
 	}
-	return m.Time().Format(layout)
+	return string(m.appendText(nil))
 }
 
 // MarshalText writes RFC 3339 in UTC with milliseconds.
@@ -73,10 +70,11 @@ func (m Millis) MarshalText() ([]byte, error) {
 	if m < MinMillis || m > MaxMillis {
 		return nil, Invalid("time", int64(m), "an instant in the years 1 to 9999")
 	}
-	return m.appendText(make([]byte, 0, len(layout))), nil
+	return m.appendText(make([]byte, 0, len("2006-01-02T15:04:05.000Z"))), nil
 }
 
-// appendText appends m in the layout. Package time formats time.RFC3339 about three times as fast as a layout with milliseconds.
+// appendText appends m with its milliseconds, so that equal instants are equal texts. Package time formats time.RFC3339 about three
+// times as fast as a layout with milliseconds.
 func (m Millis) appendText(b []byte) []byte {
 	t := m.Time()
 	b = t.AppendFormat(b, time.RFC3339)

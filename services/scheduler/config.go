@@ -23,9 +23,9 @@ type Config struct {
 	Bus       bus.Bus
 	// LocalQueue is the due queue if it is in the memory of this process, and Bus then publishes due events to it; nil if the bus has it.
 	LocalQueue LocalQueue
-	// QueueSince is when this process opened a Store that no other process can use, so that only it has published rows that were written
+	// AloneSince is when this process opened a Store that no other process can use, so that only it has published rows that were written
 	// since. 0 means that other processes use the Store.
-	QueueSince timer.Millis
+	AloneSince timer.Millis
 	// Clock returns the present in milliseconds.
 	Clock timer.Clock
 	// StoreClock reports whether Clock, which must be its Now, is trusted, and when it was corrected. While it is not
@@ -116,7 +116,7 @@ type Config struct {
 // LocalQueue is a due queue in the memory of this process.
 type LocalQueue interface {
 	// Withdraw removes the events of a partition that this process does not own any more. With cause bus.ErrLost it does not wait.
-	// Otherwise it waits, until ctx ends, for the deliveries that have begun.
+	// Otherwise it waits, until ctx ends, for the deliveries that have begun, unless no other process could repeat them.
 	Withdraw(ctx context.Context, p shard.Partition, cause error)
 }
 
@@ -187,7 +187,7 @@ func (c *Config) withDefaults() error {
 func (c *Config) limits() partition.Limits {
 	return partition.Limits{
 		LookAhead: c.LookAhead, BusyPoll: c.BusyPoll, HintWindow: c.HintWindow, Slack: c.Slack,
-		Grace: c.Grace, LongBound: c.LongBound, LocalQueue: c.LocalQueue != nil, QueueSince: c.QueueSince,
+		Grace: c.Grace, LongBound: c.LongBound, LocalQueue: c.LocalQueue != nil, AloneSince: c.AloneSince,
 		ClockBound: c.ClockBound, MaxInFlight: c.MaxInFlight,
 		MaxArmed:     max(1, c.MaxArmed/c.Bus.Partitions()),
 		PollPerShard: c.PollPerShard, PollTotal: c.PollTotal, QueueDepth: c.QueueDepth,

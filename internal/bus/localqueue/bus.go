@@ -243,7 +243,8 @@ type pause struct {
 
 // run delivers messages until ctx ends.
 func (c *consumer) run(ctx context.Context) {
-	alarm := time.NewTimer(time.Hour)
+	alarm := time.NewTimer(0)
+	alarm.Stop() // an empty queue has no timer
 	defer alarm.Stop()
 	for ctx.Err() == nil {
 		d, wakeAt := c.next()

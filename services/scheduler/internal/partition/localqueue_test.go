@@ -72,7 +72,7 @@ func TestI13_WithALocalQueueRowsDueAtTheClaimMayHaveBeenStarted(t *testing.T) {
 // TestI13_RowsThatOnlyThisProcessCanHavePublishedWereNotStartedBefore: no other process can use the store.
 func TestI13_RowsThatOnlyThisProcessCanHavePublishedWereNotStartedBefore(t *testing.T) {
 	l := limits()
-	l.LocalQueue, l.QueueSince = true, start-5
+	l.LocalQueue, l.AloneSince = true, start-5
 	b := newBench(t, l)
 	b.put(row(1, start-4, start-6), row(2, start-3, start-5), row(3, start-2, start-4))
 	b.begin()

@@ -33,8 +33,8 @@ type Limits struct {
 	PollTotal             int
 	// LocalQueue: the due queue is in the memory of this process.
 	LocalQueue bool
-	// QueueSince: rows that were written since then were published by this process only; 0 if there is no such time.
-	QueueSince timer.Millis
+	// AloneSince: rows that were written since then were published by this process only; 0 if there is no such time.
+	AloneSince timer.Millis
 	// QueueDepth is the depth of the due queue at which publishing stops.
 	QueueDepth int
 	// SweepPublish bounds the rows that one sweep publishes.

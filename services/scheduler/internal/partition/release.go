@@ -104,7 +104,7 @@ func (p *Partition) outgoing(s *ownedShard, row store.DueRow) Outgoing {
 
 // maybeStarted reports whether an earlier owner may have published the state to a queue in its memory (I13).
 func (p *Partition) maybeStarted(s *ownedShard, row *store.DueRow) bool {
-	written := p.limits.QueueSince > 0 && row.UpdatedAt >= p.limits.QueueSince
+	written := p.limits.AloneSince > 0 && row.UpdatedAt >= p.limits.AloneSince
 	return p.limits.LocalQueue && !written && row.DueAt <= s.claimedAt.Add(p.limits.ClockBound)
 }
 
