@@ -47,7 +47,8 @@ type Config struct {
 	Flows store.Flows
 	// Targets returns the hosts and user topics that a namespace uses, at most limit; nil if this process does not deliver.
 	Targets func(namespace string, limit int) []api.Target
-	// Changes is the log of the changes that this process has made, which streams of events send. Default: a log of 1 MiB with the changes of this service.
+	// Changes is the log of the changes that this process has made, which streams of events send. Default: a log of 1 MiB with the changes
+	// of this service.
 	Changes *changes.Log
 	// AllChanges: no other process can change timers of the store, so Changes has them all.
 	AllChanges bool
