@@ -13,7 +13,7 @@ import (
 )
 
 // liveBuffer is how many hints may be queued for a slow session before the client drops new ones.
-const liveBuffer = 1 << 16
+const liveBuffer = 1 << 13
 
 // interestSpread is how long the servers of a cluster get to propagate a subscription. They usually take less than a
 // millisecond, but no server reports completion. If one takes longer, hints are lost, and the next poll finds their
