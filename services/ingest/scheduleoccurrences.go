@@ -30,8 +30,8 @@ func (s *Service) prepareTrigger(ctx context.Context, body []byte, from origin) 
 			return outcome{}, err
 		}
 		at := from.received
-		if at%1000 == 0 {
-			at++ // most schedules have occurrences at whole seconds only
+		for next, ok := present.After(at - 1); ok && next.At == at; next, ok = present.After(at - 1) {
+			at++ // the schedule itself creates the occurrence at that instant
 		}
 		put := present.Put(c.namespace, selection.ID, &row.Spec, at, from.received, 0)
 		occurrence := command{

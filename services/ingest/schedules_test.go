@@ -158,6 +158,13 @@ func TestI22_TriggersAndBackfills(t *testing.T) {
 	if name, ok := shard.ScheduleOf(id); !ok || name != "s" || triggered.field("payload") != 1.0 || triggered.field("status") != "scheduled" {
 		t.Errorf("triggered: %s", triggered.text)
 	}
+	w.now.Add(500)
+	// The schedule itself creates an occurrence at this instant, so the one of the trigger has another id.
+	w.post("schedules/create", fmt.Sprintf(`{"id":"odd","specs":[{"every":"1.5s","anchor":%q}],"timer":{}}`, w.clock())).must(t, http.StatusOK)
+	beside := w.post("schedules/trigger", `{"id":"odd"}`).must(t, http.StatusOK)
+	if id, _ := beside.field("id").(string); !strings.HasSuffix(id, "odd@"+(w.clock()+1).String()) {
+		t.Errorf("triggered at an instant of the schedule, %s: %s", w.clock(), beside.text)
+	}
 	now := w.clock()
 	fill := func(from, to time.Duration) reply {
 		return w.post("schedules/backfill", fmt.Sprintf(`{"id":"s","from":%q,"to":%q}`, now.Add(from), now.Add(to))).must(t, http.StatusOK)
