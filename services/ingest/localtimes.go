@@ -101,6 +101,7 @@ func (s *Service) checkNamespace(ctx context.Context, ns *store.Namespace) (loca
 			})
 		}
 		if !ok {
+			s.leaveUnknown(ctx, ns)
 			return found, false
 		}
 	}
@@ -109,6 +110,19 @@ func (s *Service) checkNamespace(ctx context.Context, ns *store.Namespace) (loca
 			"checked", found.checked, "moved", found.moved, "kept", found.kept, "from", from, "to", s.cfg.Zones.Version)
 	}
 	return found, true
+}
+
+// leaveUnknown records the database of a namespace as unknown again, because a write of this check, which has ended early, may move a timer
+// after another process has recorded its database.
+func (s *Service) leaveUnknown(ctx context.Context, ns *store.Namespace) {
+	if ns.Settings.ZoneVersion != "" {
+		return // this check has moved nothing
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.StoreTimeout)
+	defer cancel()
+	if _, err := s.recordZones(ctx, ns, ""); err != nil {
+		s.cfg.Logger.Warn("time zone database: the check of a namespace ended early, and is perhaps not repeated", "namespace", ns.Name, "error", err)
+	}
 }
 
 // checkAll checks the local times of a namespace once. It returns false if ctx has ended.

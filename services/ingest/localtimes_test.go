@@ -270,6 +270,42 @@ func TestLocalTimesFollowTheDatabase(t *testing.T) {
 	}
 }
 
+// TestAStoppedCheckOfLocalTimesIsRepeated: its last write may move a timer after another process has recorded its database.
+func TestAStoppedCheckOfLocalTimesIsRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.post("timers/create", `{"id":"a",`+inBerlin+`}`).must(t, http.StatusOK)
+		w.stop()
+		release := make(chan struct{})
+		w.store.set(func(_ context.Context, _ []store.Op, do func() ([]store.Written, error)) ([]store.Written, error) {
+			<-release
+			return do()
+		})
+		tune, _ := with(shifted("2026a"))
+		w.restart(tune)
+		synctest.Wait()
+		other, err := w.store.GetNamespace(t.Context(), "default")
+		if err != nil || other.Settings.ZoneVersion != "" {
+			t.Fatalf("while a timer is being moved: %+v, %v", other.Settings, err)
+		}
+		other.Settings.ZoneVersion, other.UpdatedAt = zone.Version, other.UpdatedAt+1
+		if _, err := w.store.UpdateNamespace(t.Context(), other); err != nil {
+			t.Fatal(err)
+		}
+		stopped := make(chan struct{})
+		go func() { defer close(stopped); w.stop() }()
+		synctest.Wait()
+		close(release)
+		<-stopped
+		if row, err := w.row("a"); err != nil || row.ExecuteAt.String() == atTen {
+			t.Fatalf("the write had no effect: %s, %v", row.ExecuteAt, err)
+		}
+		if ns, err := w.store.GetNamespace(t.Context(), "default"); err != nil || ns.Settings.ZoneVersion != "" {
+			t.Errorf("a start with database %q would not check the timer: %+v, %v", zone.Version, ns.Settings, err)
+		}
+	})
+}
+
 // TestLocalTimesAreCheckedAgain: a process that stops in the middle of a check, or cannot write, leaves nothing out.
 func TestLocalTimesAreCheckedAgain(t *testing.T) {
 	w := newWorld(t)
