@@ -131,7 +131,8 @@ func (o *oracle) checkResults(id string, history []store.HistoryEntry, results s
 		}
 		told := slices.ContainsFunc(o.told[a], func(outcome store.Outcome) bool { return o.mayBe(a, outcome) })
 		selected := !slices.ContainsFunc(seen.step.outcomes(a.number, end{}), func(o store.Outcome) bool { return !results.Publishes(o) })
-		if selected && !seen.step.Answer.Kills() && !told && slices.ContainsFunc(seen.by, (*life).alive) {
+		cut := slices.ContainsFunc(seen.ends, func(e end) bool { return e.cut }) // the attempt does not count
+		if selected && !seen.step.Answer.Kills() && !told && !cut && slices.ContainsFunc(seen.by, (*life).alive) {
 			o.broken("untold", "op %d: attempt %d of generation %s was answered %s, its dispatcher kept running, and no result was published",
 				seen.op.op.ID, a.number, a.generation, seen.step.Answer)
 		}

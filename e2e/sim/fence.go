@@ -26,6 +26,8 @@ type fence struct {
 	mu     sync.Mutex
 	newest map[shard.ID]store.Claim
 	owners map[store.Claim]*ownership
+	// absent has the states whose row a dispatcher did not find. A hint of a write that takes long may cause the check before the commit.
+	absent map[dueState]bool
 }
 
 // ownership is the state of a claim's owner: its reads and publications.
@@ -49,7 +51,7 @@ type dueState struct {
 }
 
 func newFence(o *oracle) *fence {
-	return &fence{oracle: o, newest: map[shard.ID]store.Claim{}, owners: map[store.Claim]*ownership{}}
+	return &fence{oracle: o, newest: map[shard.ID]store.Claim{}, owners: map[store.Claim]*ownership{}, absent: map[dueState]bool{}}
 }
 
 // watched is a scheduler's store. An answer that the claim must not get violates I5.

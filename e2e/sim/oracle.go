@@ -256,8 +256,8 @@ func (o *oracle) delivered(d *delivered) Step {
 	return step
 }
 
-// answers records that a receiver has answered.
-func (o *oracle) answers(d *delivered) {
+// answers records that a receiver has answered. cut: the dispatcher has cancelled the call.
+func (o *oracle) answers(d *delivered, cut bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	seen := o.seen[d.attempt()]
@@ -270,7 +270,7 @@ func (o *oracle) answers(d *delivered) {
 			n.later = n.later || n.generation == d.Generation
 		}
 	}
-	e := end{at: d.by.now(), later: !d.by.clock.Trusted(), limit: timer.Never}
+	e := end{at: d.by.now(), cut: cut, later: !d.by.clock.Trusted(), limit: timer.Never}
 	if limit := seen.op.op.Limit; limit > 0 {
 		e.limit = d.ExecuteAt.Add(limit)
 	}

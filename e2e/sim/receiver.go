@@ -47,7 +47,7 @@ func (r *receiver) Call(ctx context.Context, request dispatcher.Request) dispatc
 		return dispatcher.Answer{Status: http.StatusUnauthorized}
 	}
 	step := w.oracle.delivered(&d)
-	defer func() { w.oracle.answers(&d) }()
+	defer func() { w.oracle.answers(&d, errors.Is(ctx.Err(), context.Canceled)) }()
 	w.note("%s  delivers op %d %s attempt %d: %s after %v", r.life.node, d.op, d.webhook, d.Attempt, step.Answer, step.After)
 	if step.Answer == AnswerKill {
 		w.oracle.kills(r.life)

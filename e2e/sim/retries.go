@@ -54,6 +54,8 @@ func backoff(number timer.Attempt, retryAfter time.Duration) (shortest, longest 
 // end is an answer of a receiver, with the time by the clock of the dispatcher that made the call.
 type end struct {
 	at timer.Millis
+	// cut: the dispatcher has cancelled the call, because the permits of the flow have ended, or it stops.
+	cut bool
 	// later: the attempt ends later, because the clock was not trusted, or another token is requested after a 401.
 	later bool
 	// limit is the last time at which the policy allows an attempt; Never without maxAttemptsDuration.

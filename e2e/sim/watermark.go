@@ -53,6 +53,20 @@ func (o *ownership) reads(after store.Key, rows []store.DueRow) {
 	}
 }
 
+// Current records the states that a dispatcher did not find.
+func (s *witness) Current(ctx context.Context, checks []store.Check) ([]store.Checked, error) {
+	rows, err := s.Store.Current(ctx, checks)
+	f := s.fence()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range rows {
+		if rows[i].Err == nil && !rows[i].Found {
+			f.absent[dueState{checks[i].Ref.UUID, checks[i].Revision}] = true
+		}
+	}
+	return rows, err
+}
+
 // Advance checks the watermarks that are stored.
 func (s *witness) Advance(ctx context.Context, now timer.Millis, items []store.Advance) ([]error, error) {
 	answers, err := s.Store.Advance(ctx, now, items)
@@ -87,7 +101,8 @@ func (f *fence) checkRange(a *store.Advance) {
 
 // checkPrefix implements I6: the watermark covers only keys that the bus has acknowledged; with queues in memory, only keys of events
 // that dispatchers have acknowledged, so that no row is in the same state any more. Rows that have changed since
-// they were read do not count: a poll whose answer was dropped may have read them.
+// they were read do not count: a poll whose answer was dropped may have read them. Nor do rows that were committed after a dispatcher had
+// looked for them and acknowledged their event: the sweep publishes them again (I12).
 func (f *fence) checkPrefix(ctx context.Context, rows store.Store, a *store.Advance) {
 	o := f.owners[a.Claim]
 	var passed []store.DueRow
@@ -99,7 +114,8 @@ func (f *fence) checkPrefix(ctx context.Context, rows store.Store, a *store.Adva
 		return true
 	})
 	for _, r := range passed {
-		if !f.local && o.published[dueState{r.Ref.UUID, r.Revision}] {
+		state := dueState{r.Ref.UUID, r.Revision}
+		if !f.local && o.published[state] || f.local && f.absent[state] {
 			continue
 		}
 		row, err := rows.Current(ctx, []store.Check{{Ref: r.Ref, DueAt: r.DueAt, Revision: r.Revision}})
