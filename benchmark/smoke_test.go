@@ -82,7 +82,7 @@ func TestSmoke(t *testing.T) {
 		}
 		r := all.Setups[0]
 		for _, key := range []string{
-			"start.empty", "start.full", "create.rate", "backlog.outcome_rate", "backlog.cpu_service", "backlog.cpu_receiver", "topic_always.rate", "topic_interval.rate",
+			"start.empty", "start.full", "create.rate", "backlog.outcome_rate", "backlog.cpu_service", "backlog.cpu_receiver", "topic_always.rate", "topic_always.batched_rate", "topic_interval.rate",
 		} {
 			i := slices.IndexFunc(r.Rows, func(row *row) bool { return row.Key == key })
 			if i < 0 || len(r.Rows[i].Values) != 2 {

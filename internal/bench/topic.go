@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// publishWindow is the maximum number of commands that the bus has not acknowledged.
-	publishWindow = 4096
+	// publishWindow is the maximum number of commands that the bus has not acknowledged, and batchWindow that of batches.
+	publishWindow, batchWindow = 4096, 8
 	// answerWindow and answerBytes limit the answers that wait to be counted, in messages and bytes.
 	answerWindow, answerBytes = 1 << 20, 1 << 30
 	// keyHeader is the NATS header that contains namespace/id.
@@ -28,25 +28,38 @@ const (
 )
 
 // commands measures how fast commands through the topic are applied: from the first publish until the answer to the
-// last command has arrived.
+// last command has arrived. The commands are published one by one, and then in batches that the bus stores as a whole.
 func (r *run) commands(ctx context.Context, f *figures) error {
 	t, err := r.connectTopic(ctx)
 	if err != nil {
 		return err
 	}
 	defer t.nc.Close()
-	s := r.pendingSet("topic", SmallPayload, r.Plan.Commands)
-	r.Watch.begin(Step{Phase: r.phase, What: "commands through the topic", Total: s.count})
-	answers, err := t.listen(r.Namespace+"/"+s.prefix, &r.Watch.done)
+	if err := r.commandsIn(ctx, f, "", t, 1); err != nil {
+		return err
+	}
+	return r.commandsIn(ctx, f, "batched_", t, BatchSize)
+}
+
+// commandsIn publishes commands in batches of a size.
+func (r *run) commandsIn(ctx context.Context, f *figures, key string, t *topic, size int) error {
+	what := "commands through the topic"
+	if size > 1 {
+		what += fmt.Sprintf(" in batches of %d", size)
+	}
+	s := r.pendingSet("topic"+key, SmallPayload, r.Plan.Commands)
+	r.Watch.begin(Step{Phase: r.phase, What: what, Total: s.count})
+	answers, stop, err := t.listen(r.Namespace+"/"+s.prefix, &r.Watch.done)
 	if err != nil {
 		return err
 	}
+	defer stop()
 	end, err := r.spend(ctx)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	published, err := t.publish(ctx, s, r.Plan.Publishing)
+	published, err := t.publish(ctx, s, size, r.Plan.Publishing)
 	if err != nil {
 		return err
 	}
@@ -61,9 +74,11 @@ func (r *run) commands(ctx context.Context, f *figures) error {
 	if err != nil {
 		return err
 	}
-	f.add("rate", "commands through the topic, applied", PerSecond, float64(s.count)/applied.Sub(began).Seconds())
-	f.add("published", "commands through the topic, acknowledged by the bus", PerSecond, float64(s.count)/acknowledged.Seconds())
-	f.addCost("commands through the topic", m.cost, s.count)
+	f.add(key+"rate", what+", applied", PerSecond, float64(s.count)/applied.Sub(began).Seconds())
+	f.add(key+"published", what+", acknowledged by the bus", PerSecond, float64(s.count)/acknowledged.Seconds())
+	if size == 1 {
+		f.addCost(what, m.cost, s.count)
+	}
 	return nil
 }
 
@@ -110,16 +125,19 @@ func (r *run) connectTopic(ctx context.Context) (_ *topic, err error) {
 	return t, nil
 }
 
-// publish publishes the creates of a set, as many as the limit allows, and waits until the bus has acknowledged them.
-// It returns their number.
-func (t *topic) publish(ctx context.Context, s *set, limit time.Duration) (published int, err error) {
+// publish publishes the creates of a set in batches of a size, as many as the limit allows, and waits until the bus has
+// acknowledged them. It returns their number. JetStream stores a batch of several messages as a whole, and syncs it once.
+func (t *topic) publish(ctx context.Context, s *set, size int, limit time.Duration) (published int, err error) {
 	subjects := make([]string, t.partitions)
 	for p := range subjects {
 		subjects[p] = t.prefix + ".commands." + strconv.Itoa(p)
 	}
-	header := nats.Header{"content-type": {"application/cloudevents+json"}}
 	var refused atomic.Pointer[error]
-	futures := make(chan jetstream.PubAckFuture, 2*publishWindow)
+	window := 2 * publishWindow
+	if size > 1 {
+		window = batchWindow
+	}
+	futures := make(chan jetstream.PubAckFuture, window)
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -138,13 +156,29 @@ func (t *topic) publish(ctx context.Context, s *set, limit time.Duration) (publi
 		var id []byte
 		for n := 0; n < s.count && (n%BatchSize != 0 || time.Since(began) < limit); n++ {
 			id = s.appendID(id[:0], n)
-			f, err := t.js.PublishMsgAsync(&nats.Msg{
-				Subject: subjects[crc32.ChecksumIEEE(id)%uint32(t.partitions)], Header: header, Data: s.command(n),
-			}, jetstream.WithStallWait(requestTimeout))
+			m := &nats.Msg{
+				Subject: subjects[crc32.ChecksumIEEE(id)%uint32(t.partitions)],
+				Header:  nats.Header{"content-type": {"application/cloudevents+json"}}, Data: s.command(n),
+			}
+			published++
+			last := (n+1)%size == 0 || n+1 == s.count
+			if size > 1 {
+				m.Header["Nats-Batch-Id"] = []string{fmt.Sprintf("%s%d", s.prefix, n/size)}
+				m.Header["Nats-Batch-Sequence"] = []string{strconv.Itoa(n%size + 1)}
+			}
+			if !last {
+				if err := t.nc.PublishMsg(m); err != nil {
+					return fmt.Errorf("publish command %d: %w", n, err)
+				}
+				continue
+			}
+			if size > 1 {
+				m.Header["Nats-Batch-Commit"] = []string{"1"}
+			}
+			f, err := t.js.PublishMsgAsync(m, jetstream.WithStallWait(requestTimeout))
 			if err != nil {
 				return fmt.Errorf("publish command %d: %w", n, err)
 			}
-			published++
 			futures <- f
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -177,9 +211,15 @@ type answers struct {
 	last atomic.Int64
 }
 
-// listen counts the answers about timers whose keys begin with prefix.
-func (t *topic) listen(prefix string, applied *atomic.Int64) (*answers, error) {
-	a := &answers{applied: applied}
+// listen counts the answers about timers whose keys begin with prefix, until stop is called.
+func (t *topic) listen(prefix string, applied *atomic.Int64) (a *answers, stop func(), err error) {
+	a = &answers{applied: applied}
+	var subscriptions []*nats.Subscription
+	stop = func() {
+		for _, s := range subscriptions {
+			_ = s.Unsubscribe() // the connection is closed soon
+		}
+	}
 	for _, name := range []string{"results", "dead"} {
 		subscription, err := t.nc.Subscribe(t.prefix+"."+name+".*", func(m *nats.Msg) {
 			if key := m.Header[keyHeader]; len(key) == 1 && strings.HasPrefix(key[0], prefix) {
@@ -187,13 +227,15 @@ func (t *topic) listen(prefix string, applied *atomic.Int64) (*answers, error) {
 			}
 		})
 		if err == nil {
+			subscriptions = append(subscriptions, subscription)
 			err = subscription.SetPendingLimits(answerWindow, answerBytes)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("subscribe to answers: %w", err)
+			stop()
+			return nil, nil, fmt.Errorf("subscribe to answers: %w", err)
 		}
 	}
-	return a, t.nc.Flush()
+	return a, stop, t.nc.Flush()
 }
 
 func (a *answers) count(m *nats.Msg) {

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/timerbus/timerbus/internal/testserver"
@@ -152,6 +154,70 @@ func applyAndMakeRoom(t *testing.T, opts natsbus.Options, commands int) {
 			t.Errorf("gaps were reported: %+v", gaps)
 		}
 	}
+}
+
+// TestCommandsInAtomicBatches publishes commands in batches, to a stream of an earlier release, which did not allow them. Commands of a
+// batch that is not committed are not delivered.
+func TestCommandsInAtomicBatches(t *testing.T) {
+	t.Parallel()
+	server := startServer(t, embedded.Options{})
+	b, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	nc, js := raw(t, server)
+	stream, err := js.Stream(t.Context(), "timerbus-commands")
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier := stream.CachedInfo().Config
+	earlier.AllowAtomicPublish = false
+	if _, err := js.UpdateStream(t.Context(), earlier); err != nil {
+		t.Fatal(err)
+	}
+	b2, err := natsbus.Connect(t.Context(), natsbus.Options{InProcess: server})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b2.Close() }()
+	i, _ := startIngest(t, b2)
+	send := func(batch string, first, last int, commit bool) error {
+		for n := first; n <= last; n++ {
+			m := nats.NewMsg(fmt.Sprintf("timerbus.commands.%d", n%16))
+			m.Data = []byte("{}")
+			m.Header.Set("Nats-Batch-Id", batch)
+			m.Header.Set("Nats-Batch-Sequence", strconv.Itoa(n))
+			if n < last || !commit {
+				if err := nc.PublishMsg(m); err != nil {
+					return err
+				}
+				continue
+			}
+			m.Header.Set("Nats-Batch-Commit", "1")
+			if _, err := js.PublishMsg(t.Context(), m); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := errors.Join(send("open", 1, 10, false), send("whole", 1, 100, true)); err != nil {
+		t.Fatal(err)
+	}
+	want := func(commands int) {
+		t.Helper()
+		until(t, "the commands are delivered", patience, func() error {
+			if got, _ := i.seen(); got != commands {
+				return fmt.Errorf("%d of %d", got, commands)
+			}
+			return nil
+		})
+	}
+	want(100)
+	if err := send("open", 11, 20, true); err != nil {
+		t.Fatal(err)
+	}
+	want(120)
 }
 
 // TestAppliedCommandsAreRemovedInTime verifies that commands younger than LogMaxAge and unapplied commands are kept.

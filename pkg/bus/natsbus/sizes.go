@@ -34,8 +34,8 @@ func (o *Options) sizes() map[string]int64 {
 // queueShare is the size of each stream of the due queue.
 func (o *Options) queueShare() int64 { return o.QueueMaxBytes / int64(o.QueueStreams) }
 
-// adjust applies the explicit sizes of this process to an existing stream, and the limits of commandsKept to the
-// stream of commands.
+// adjust applies the explicit sizes of this process to an existing stream. It applies the limits of commandsKept to the stream of
+// commands, and allows atomic batches there: earlier releases did not.
 func (b *Bus) adjust(ctx context.Context, found jetstream.StreamConfig) error {
 	want := found
 	if given := b.opts.given[found.Name]; given != 0 {
@@ -43,12 +43,14 @@ func (b *Bus) adjust(ctx context.Context, found jetstream.StreamConfig) error {
 	}
 	if found.Name == b.opts.stream(bus.Commands) {
 		keepCommands(&want)
+		want.AllowAtomicPublish = true
 		b.warnOfLoss(&want)
 	}
-	if want.MaxBytes == found.MaxBytes && want.Metadata[commandsLabel] == found.Metadata[commandsLabel] {
+	if want.MaxBytes == found.MaxBytes && want.Metadata[commandsLabel] == found.Metadata[commandsLabel] &&
+		want.AllowAtomicPublish == found.AllowAtomicPublish {
 		return nil
 	}
-	b.log.Info("limits of a stream changed", "stream", found.Name,
+	b.log.Info("settings of a stream changed", "stream", found.Name, "allow_atomic", want.AllowAtomicPublish,
 		"max_bytes", want.MaxBytes, "max_age", want.MaxAge, "discard", want.Discard, "max_bytes_before", found.MaxBytes,
 		"max_age_before", found.MaxAge, "discard_before", found.Discard)
 	if _, err := b.js.UpdateStream(ctx, want); err != nil {

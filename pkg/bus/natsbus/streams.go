@@ -137,6 +137,7 @@ func (b *Bus) kept(topic bus.Topic) jetstream.StreamConfig {
 		// Commands are kept until they are applied; then trim removes them.
 		cfg.MaxBytes, cfg.MaxAge, cfg.Discard = o.CommandsMaxBytes, 0, jetstream.DiscardNew
 		cfg.Metadata[commandsLabel] = commandsKept
+		cfg.AllowAtomicPublish = true
 		// Each subject is listed: the server rejects a foreign publisher's wrong partition immediately, instead of
 		// storing messages that no consumer reads.
 		cfg.Subjects = nil
