@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -218,6 +219,68 @@ func TestCommandsInAtomicBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(120)
+}
+
+// TestManyMessagesArePublishedInBatches: to a server that syncs messages. Positions, repetitions and errors are those of messages that are
+// published one by one.
+func TestManyMessagesArePublishedInBatches(t *testing.T) {
+	t.Parallel()
+	for _, noSync := range []bool{false, true} {
+		server := startServer(t, embedded.Options{NoSync: noSync})
+		b := connectTo(t, natsbus.Options{InProcess: server})
+		_, js := raw(t, server)
+		many := func(first, last int) []bus.Message {
+			var all []bus.Message
+			for n := first; n <= last; n++ {
+				all = append(all, bus.Message{Partition: shard.Partition(n % 16), ID: strconv.Itoa(n), Body: []byte(strconv.Itoa(n))})
+			}
+			return all
+		}
+		publish := func(messages []bus.Message) []bus.Position {
+			t.Helper()
+			positions, err := b.Publish(t.Context(), bus.Fired, messages...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return positions
+		}
+		if _, err := b.Publish(t.Context(), bus.Dead, make([]bus.Message, 40)...); err != nil { // without ids and headers
+			t.Fatal(err)
+		}
+		alone := publish(many(1, 1))
+		first := publish(many(2, 1100))
+		for n, p := range first {
+			if p.Offset != alone[0].Offset+1+int64(n) || p.Partition != shard.Partition((n+2)%16) || p.Epoch != alone[0].Epoch {
+				t.Fatalf("message %d has the position %+v, the one before all %+v", n+2, p, alone[0])
+			}
+		}
+		if again := publish(many(1001, 1200)); !slices.Equal(again[:100], first[999:]) || again[199].Offset != first[1098].Offset+100 {
+			t.Errorf("repeated messages have the positions %v, …, %v", again[:100], again[199])
+		}
+		large := many(1201, 1300)
+		large[50].Body = make([]byte, embedded.MaxPayload+1)
+		if _, err := b.Publish(t.Context(), bus.Fired, large...); !errors.Is(err, bus.ErrTooLarge) {
+			t.Errorf("one message is too large: %v", err)
+		}
+		stream, err := js.Stream(t.Context(), "timerbus-fired")
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for seq := uint64(1); seq <= 1200; seq++ {
+			m, err := stream.GetMsg(t.Context(), seq)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if batched := m.Header.Get("Nats-Batch-Id") != ""; batched == noSync && seq > 1 && seq <= 1100 {
+				t.Fatalf("message %d is in a batch: %t, and the server syncs messages: %t", seq, batched, !noSync)
+			}
+			seen[string(m.Data)] = true
+		}
+		if len(seen) != 1200 {
+			t.Errorf("the stream has %d of 1200 messages", len(seen))
+		}
+	}
 }
 
 // TestAppliedCommandsAreRemovedInTime verifies that commands younger than LogMaxAge and unapplied commands are kept.

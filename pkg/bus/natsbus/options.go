@@ -21,7 +21,8 @@ import (
 type Options struct {
 	// URL of the server or servers, comma separated. Default nats.DefaultURL.
 	URL string
-	// InProcess connects without a socket; URL is then ignored.
+	// InProcess connects without a socket; URL is then ignored. To a server that syncs each message to the disk (an embedded.Server
+	// that SyncsMessages), many messages are published as an atomic batch, which is synced once.
 	InProcess nats.InProcessConnProvider
 	// Token, or User and Password, are sent to a server that requires them.
 	Token          string

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 
 	"github.com/timerbus/timerbus/pkg/bus"
 	"github.com/timerbus/timerbus/pkg/shard"
@@ -66,7 +68,7 @@ func (b *Bus) publishStored(ctx context.Context, topic bus.Topic, messages []bus
 	}
 	patience := time.Now().Add(b.opts.AckTimeout)
 	for {
-		again := p.send(ctx, which)
+		again := p.sendAll(ctx, which)
 		if len(again) == 0 {
 			break
 		}
@@ -157,16 +159,100 @@ func tooLarge(err error) bool {
 	return errors.As(err, &api) && api.ErrorCode == codeTooLarge
 }
 
+// An atomic batch costs the server as many syncs as about 20 messages. It has at most batchMax messages.
+const batchMin, batchMax = 32, 1000
+
+// inBatches reports whether the stream of a topic allows atomic batches: a server that syncs messages syncs those of this topic.
+func inBatches(topic bus.Topic) bool {
+	return topic == bus.Commands || topic == bus.Fired || topic == bus.Dead
+}
+
+// sendAll sends the messages with these indexes in atomic batches if that is faster, and otherwise one by one. It returns the indexes to
+// send again.
+func (p *publication) sendAll(ctx context.Context, which []int) (again []int) {
+	server, embedded := p.bus.opts.InProcess.(interface{ SyncsMessages() bool })
+	if !embedded || !server.SyncsMessages() || p.stream.subject != "" || !inBatches(p.topic) {
+		return p.send(ctx, which)
+	}
+	for some := range slices.Chunk(which, batchMax) {
+		if p.failed != nil {
+			break
+		}
+		if len(some) < batchMin || !p.sendBatch(ctx, some) {
+			again = append(again, p.send(ctx, some)...)
+		}
+	}
+	return again
+}
+
+// sendBatch sends messages as an atomic batch. It returns false if the server has stored none of them, for example because one has an ID
+// that the server knows, so that they must be sent one by one.
+func (p *publication) sendBatch(ctx context.Context, which []int) bool {
+	b := p.bus
+	before, id := p.stream.mark(), nuid.Next()
+	var reply jetstream.PubAckFuture
+	for n, i := range which {
+		m := p.encode(i)
+		if m.Header == nil {
+			m.Header = nats.Header{}
+		}
+		m.Header.Set("Nats-Batch-Id", id)
+		m.Header.Set("Nats-Batch-Sequence", strconv.Itoa(n+1))
+		var err error
+		if n < len(which)-1 {
+			err = b.nc.PublishMsg(m)
+		} else {
+			m.Header.Set("Nats-Batch-Commit", "1")
+			reply, err = b.js.PublishMsgAsync(m, jetstream.WithStallWait(b.opts.AckTimeout))
+		}
+		if err != nil {
+			return false
+		}
+	}
+	ack, err := await(ctx, reply)
+	switch {
+	case err == nil:
+	case refused(err):
+		return false
+	default:
+		p.fail(which[0], err, true)
+		return true
+	}
+	p.maybe = true
+	for n, i := range which {
+		stored := jetstream.PubAck{Sequence: ack.Sequence - uint64(len(which)-1-n)} //nolint:gosec // n is an index of which
+		p.place(ctx, i, &stored, &before)
+	}
+	return true
+}
+
+// place sets the position of a message that the server has acknowledged. before is the mark of its stream before that.
+func (p *publication) place(ctx context.Context, i int, ack *jetstream.PubAck, before *mark) {
+	s := p.to(i)
+	if !ack.Duplicate && ack.Sequence <= before.high {
+		// The stream was created again, or its last sequence has decreased: a new epoch has started.
+		if _, err := p.bus.info(ctx, s); err != nil {
+			p.fail(i, err, true)
+		} else if s.queue {
+			s.reassigned(*before, ack.Sequence)
+		}
+		*before = mark{number: s.mark().number}
+	}
+	s.assigned(ack.Sequence)
+	p.positions[i] = p.bus.queue.ranked(s, s.positionSince(*before, p.partition(i), ack.Sequence))
+}
+
 // send sends the messages with these indexes and awaits every reply, unless ctx ends: only all replies together show
 // whether no message was stored. It returns the indexes to send again.
 func (p *publication) send(ctx context.Context, which []int) (again []int) {
 	b := p.bus
-	marks := make(map[*stream]mark, 1)
+	marks := make(map[*stream]*mark, 1)
 	futures := make([]jetstream.PubAckFuture, 0, len(which))
 	for _, i := range which {
 		s := p.to(i)
 		if _, marked := marks[s]; !marked {
-			marks[s] = s.mark()
+			before := s.mark()
+			marks[s] = &before
 		}
 		f, err := b.js.PublishMsgAsync(p.encode(i), jetstream.WithStallWait(b.opts.AckTimeout))
 		if err != nil {
@@ -191,20 +277,7 @@ func (p *publication) send(ctx context.Context, which []int) (again []int) {
 			continue
 		}
 		p.maybe = true
-		s := p.to(i)
-		before := marks[s]
-		if !ack.Duplicate && ack.Sequence <= before.high {
-			// The stream was created again, or its last sequence has decreased: a new epoch has started.
-			if _, err := b.info(ctx, s); err != nil {
-				p.fail(i, err, true)
-			} else if s.queue {
-				s.reassigned(before, ack.Sequence)
-			}
-			before = mark{number: s.mark().number}
-			marks[s] = before
-		}
-		s.assigned(ack.Sequence)
-		p.positions[i] = b.queue.ranked(s, s.positionSince(before, p.partition(i), ack.Sequence))
+		p.place(ctx, i, ack, marks[p.to(i)])
 	}
 	return again
 }

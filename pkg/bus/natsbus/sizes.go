@@ -34,16 +34,20 @@ func (o *Options) sizes() map[string]int64 {
 // queueShare is the size of each stream of the due queue.
 func (o *Options) queueShare() int64 { return o.QueueMaxBytes / int64(o.QueueStreams) }
 
-// adjust applies the explicit sizes of this process to an existing stream. It applies the limits of commandsKept to the stream of
-// commands, and allows atomic batches there: earlier releases did not.
+// adjust applies the explicit sizes of this process to an existing stream, and the limits of commandsKept to the stream of
+// commands. It allows atomic batches, which earlier releases did not.
 func (b *Bus) adjust(ctx context.Context, found jetstream.StreamConfig) error {
 	want := found
 	if given := b.opts.given[found.Name]; given != 0 {
 		want.MaxBytes = given
 	}
+	for _, topic := range bus.Topics() {
+		if inBatches(topic) && found.Name == b.opts.stream(topic) {
+			want.AllowAtomicPublish = true
+		}
+	}
 	if found.Name == b.opts.stream(bus.Commands) {
 		keepCommands(&want)
-		want.AllowAtomicPublish = true
 		b.warnOfLoss(&want)
 	}
 	if want.MaxBytes == found.MaxBytes && want.Metadata[commandsLabel] == found.Metadata[commandsLabel] &&

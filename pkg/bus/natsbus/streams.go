@@ -131,13 +131,14 @@ func (b *Bus) kept(topic bus.Topic) jetstream.StreamConfig {
 		Discard:     jetstream.DiscardOld,
 		Retention:   jetstream.LimitsPolicy,
 		Metadata:    map[string]string{partitionsLabel: strconv.Itoa(o.Partitions)},
+
+		AllowAtomicPublish: inBatches(topic),
 	}
 	switch topic {
 	case bus.Commands:
 		// Commands are kept until they are applied; then trim removes them.
 		cfg.MaxBytes, cfg.MaxAge, cfg.Discard = o.CommandsMaxBytes, 0, jetstream.DiscardNew
 		cfg.Metadata[commandsLabel] = commandsKept
-		cfg.AllowAtomicPublish = true
 		// Each subject is listed: the server rejects a foreign publisher's wrong partition immediately, instead of
 		// storing messages that no consumer reads.
 		cfg.Subjects = nil

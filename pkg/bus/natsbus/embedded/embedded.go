@@ -200,6 +200,10 @@ func (s *Server) InProcessConn() (net.Conn, error) {
 	return conn, nil
 }
 
+// SyncsMessages reports whether the server syncs each message to the disk before it acknowledges it, except in streams in the
+// asynchronous persist mode.
+func (s *Server) SyncsMessages() bool { return s.config.SyncAlways }
+
 // URL is the address for clients; empty if the server does not listen.
 func (s *Server) URL() string {
 	if addr, ok := s.current().Addr().(*net.TCPAddr); ok {
