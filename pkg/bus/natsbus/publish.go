@@ -171,7 +171,7 @@ func inBatches(topic bus.Topic) bool {
 // send again.
 func (p *publication) sendAll(ctx context.Context, which []int) (again []int) {
 	server, embedded := p.bus.opts.InProcess.(interface{ SyncsMessages() bool })
-	if !embedded || !server.SyncsMessages() || p.stream.subject != "" || !inBatches(p.topic) {
+	if !inBatches(p.topic) || !embedded || !server.SyncsMessages() {
 		return p.send(ctx, which)
 	}
 	for some := range slices.Chunk(which, batchMax) {
