@@ -202,7 +202,7 @@ func (o *session) sweep() {
 				o.hintsMissed = false
 				o.state.HintsLost(now)
 			}
-			o.state.Floor(now, floor)
+			o.state.SetFloor(now, floor)
 			o.sweepPage(o.state.SweepStart(now))
 		}
 	})
@@ -256,7 +256,7 @@ func (o *session) floor() {
 				o.failed(opFloor, now, err)
 				return
 			}
-			o.state.Floor(now, floor)
+			o.state.SetFloor(now, floor)
 			o.flooredAt = now
 			o.succeeded(opFloor, now.Add(o.config.FloorEvery))
 		}
