@@ -223,7 +223,7 @@ func (s *Service) runPermits(ctx context.Context) {
 		s.intake.step(func(q *admission.Queue) {
 			cut, wait = q.WithoutPermits(elapsed)
 			for _, t := range cut {
-				deliveryOf(t).cut(errPermitsEnded)
+				deliveryOf(t).cancel(errPermitsEnded)
 			}
 		})
 		s.metrics.flowCut.Add(float64(len(cut)))

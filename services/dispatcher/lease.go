@@ -85,7 +85,7 @@ func (s *Service) renewLease(l *lease) {
 			Kind: store.FinishLeased, If: store.Guard{Revision: d.knownRevision}, Next: s.config.Revisions.Next(),
 			CountStart: !d.startCounted, // tryWrite sets NextAt
 		}
-		switch s.writeOutcome(l.ctx, d, &f) {
+		switch s.writeFinish(l.ctx, d, &f) {
 		case applied:
 			s.metrics.leases.WithLabelValues("held").Inc()
 			d.startCounted = true

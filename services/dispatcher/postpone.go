@@ -23,7 +23,7 @@ func (s *Service) postpone(d *delivery, by time.Duration, flowTurn timer.Millis,
 	if d.row.Revision == d.due.Revision {
 		f.NextAt = min(f.NextAt, max(d.row.ExpiresAt(), now))
 	}
-	switch s.writeOutcome(s.life, d, &f) {
+	switch s.writeFinish(s.life, d, &f) {
 	case gaveUp:
 		s.discard(d)
 		return
