@@ -27,7 +27,7 @@ func (s *Service) checkLoop(ctx context.Context) {
 		})
 		s.metrics.hostWaited.Add(float64(r.Queued))
 		for _, p := range r.Postpone {
-			s.postponeRefused(deliveryOf(p.Ticket), p.PermitAnswer)
+			s.postponeRefused(deliveryOf(p.Ticket), p.Answer)
 		}
 		if len(r.Check) > 0 {
 			batch := make([]*delivery, len(r.Check))
@@ -184,9 +184,9 @@ func (s *Service) verifyRow(d *delivery, row *store.Checked, began timer.Millis)
 	d.knownRevision, d.knownDueAt = row.Timer.Revision, row.Timer.DueAt
 	s.learnRow(d)
 	if starts := d.startsBefore(row); starts >= s.config.ParkAfter {
-		withdrawn := false
-		s.intake.step(func(q *admission.Queue) { withdrawn = q.Withdraw(&d.ticket) })
-		if withdrawn {
+		skipped := false
+		s.intake.step(func(q *admission.Queue) { skipped = q.SkipAttempt(&d.ticket) })
+		if skipped {
 			s.work.Go(func() { s.park(d, starts) })
 		}
 		return false
@@ -229,7 +229,7 @@ func (s *Service) requeue(d *delivery, step func(q *admission.Queue)) {
 // requestPermit requests a permit of the host that the row calls, unless the row calls none or the delivery has a
 // permit.
 func (s *Service) requestPermit(d *delivery) bool {
-	var g admission.PermitAnswer
+	var g admission.Answer
 	var ok bool
 	age, elapsed := s.config.Clock().Sub(d.row.ExecuteAt), s.stopwatch.Elapsed()
 	s.intake.step(func(q *admission.Queue) {
