@@ -140,7 +140,7 @@ func (s *Service) call(d *delivery, profile *callback.Profile) (attemptResult, e
 		return result, err
 	}
 	switch {
-	case answer.Unsent():
+	case answer.RefusedByPolicy():
 		result.host = admission.Untried
 		s.metrics.policyRefused.Inc()
 	case answer.Silent():
