@@ -72,7 +72,7 @@ type flowState struct {
 }
 
 const (
-	// If waiting deliveries would wait longer than flowMaxQueue in this process, some are postponed, until the others wait no longer than
+	// If deliveries would wait longer than flowMaxQueue in this process, some are postponed, until the remaining ones wait no longer than
 	// flowMaxWait. The gap between the two compensates for wrong estimates of turns.
 	flowMaxWait  = 2 * time.Second
 	flowMaxQueue = 4 * time.Second
@@ -311,7 +311,7 @@ func (f *flowState) miss(lateness, elapsed time.Duration) {
 	}
 }
 
-// RepeatFlow is ConfirmFlow for a repeated request: the first request has used the slot, so the delivery takes another one.
+// RepeatFlow is ConfirmFlow for a repeated request: the first request has used the slot, so the delivery takes a new slot.
 func (q *Queue) RepeatFlow(t *Ticket, at *Time) bool {
 	t.slot = flow.Slot{}
 	return q.ConfirmFlow(t, at, false)
