@@ -39,8 +39,8 @@ func (p *storeBackoff) next() time.Duration {
 
 func (p *storeBackoff) wait(ctx context.Context) bool { return timer.Sleep(ctx, p.next()) }
 
-// waitForStore waits between tries of a store call. If the store is lost, it waits for the store if waitIfLost is set,
-// and returns false otherwise.
+// waitForStore waits between tries of a store call. If the store is lost (Reach.Lost), it waits until the store answers again, or, if
+// waitIfLost is false, returns false.
 func (p *storeBackoff) waitForStore(ctx context.Context, waitIfLost bool) bool {
 	fires, stop := timerAfter(max(p.next(), 1))
 	defer stop()

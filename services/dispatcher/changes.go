@@ -6,7 +6,7 @@ import (
 	"github.com/timerbus/timerbus/pkg/timer"
 )
 
-// addOutcome adds a write of writeOutcome, and its follow-up, to the log of changes. Leases and postponements are not among them: the
+// addOutcome adds a write of writeFinish, and its follow-up, to the log of changes. Leases and postponements are not among them: the
 // timer waits or runs as before.
 func (s *Service) addOutcome(d *delivery, f *store.Finish) {
 	switch f.Kind { //nolint:exhaustive // see above.

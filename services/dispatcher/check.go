@@ -27,7 +27,7 @@ func (s *Service) checkLoop(ctx context.Context) {
 		})
 		s.metrics.hostWaited.Add(float64(r.Queued))
 		for _, p := range r.Postpone {
-			s.postponeRefused(deliveryOf(p.Ticket), p.PermitAnswer)
+			s.postponeRefused(deliveryOf(p.Ticket), p.Answer)
 		}
 		if len(r.Check) > 0 {
 			batch := make([]*delivery, len(r.Check))
@@ -50,16 +50,16 @@ func (s *Service) checkLoop(ctx context.Context) {
 	}
 }
 
-// check is the row check (I7). Each delivery in batch has a slot, and its due time has come. check reads the rows, and
-// immediately starts the deliveries whose row has the revision of the event.
-//
-// A delivery that must be quarantined is not started: it waits for a group, and then its row is read again. That read counts
-// its start, even if its event was not redelivered. The row of any other redelivered event is read twice: the first read
-// does not count a start, because the delivery may still be postponed; the second one does, and is the row check (I13).
+// check reads the rows of deliveries, and immediately starts those whose row has the revision of the event. Each delivery in batch has
+// a slot, and its due time has come. The last read before a start is the row check (I7). The reads depend on the starts that the row
+// had before this one (I13):
+//   - The event was not redelivered, and the row had at most one start: one read.
+//   - The event was redelivered, and the row had no start: two reads. Only the second one counts the start, because the delivery may
+//     still be postponed after the first.
+//   - Otherwise the delivery waits in quarantine after the first read. Then one more read counts the start.
 //
 // There is no queue between the last read and the request. So a delivery has its host's permit before its row is read.
-// If its target was not known before the read, it needs a permit after the read; without one it waits, and is read
-// again.
+// If its target was not known before the read, it needs a permit after the read; without one it waits, and its row is read again.
 func (s *Service) check(ctx context.Context, batch []*delivery, quarantined bool) {
 	checks := make([]store.Check, len(batch))
 	for i, d := range batch {
@@ -75,7 +75,7 @@ func (s *Service) check(ctx context.Context, batch []*delivery, quarantined bool
 	began = s.trustedOrZero(began)
 	var recheck []*delivery
 	for i, d := range batch {
-		if !s.rowRead(d, &rows[i]) {
+		if !s.servedOrDelay(d, &rows[i]) {
 			continue
 		}
 		d.startMaybeCounted = d.startMaybeCounted || quarantined
@@ -113,7 +113,7 @@ func (s *Service) check(ctx context.Context, batch []*delivery, quarantined bool
 	}
 	began = s.trustedOrZero(began)
 	for i, d := range recheck {
-		if !s.rowRead(d, &rows[i]) {
+		if !s.servedOrDelay(d, &rows[i]) {
 			continue
 		}
 		d.startMaybeCounted = true
@@ -127,9 +127,9 @@ func (s *Service) check(ctx context.Context, batch []*delivery, quarantined bool
 // refusedRowDelay is the delay before another read of a row that the store refused while it served other rows.
 const refusedRowDelay = 500 * time.Millisecond
 
-// rowRead reports whether the row was read. If it was not, because its shard is hot, the delivery waits and is checked
-// again. The other rows of the batch do not wait for it.
-func (s *Service) rowRead(d *delivery, row *store.Checked) bool {
+// servedOrDelay returns true if the store served the row. Otherwise, for example because its shard is throttled, it delays the
+// delivery. The other rows of the batch do not wait for it.
+func (s *Service) servedOrDelay(d *delivery, row *store.Checked) bool {
 	if row.Err == nil {
 		return true
 	}
@@ -140,7 +140,7 @@ func (s *Service) rowRead(d *delivery, row *store.Checked) bool {
 }
 
 // trustedOrZero returns began, or 0 if the clock is not trusted after the read: if the clock was set during the read,
-// it may have been wrong before.
+// it may have been wrong before. 0 makes verifyRow delay the delivery.
 func (s *Service) trustedOrZero(began timer.Millis) timer.Millis {
 	if !s.config.StoreClock.Trusted() {
 		return 0
@@ -171,8 +171,9 @@ func checkOf(d *delivery) store.Check {
 	return store.Check{Ref: d.ref, DueAt: d.due.DueAt, Revision: d.due.Revision}
 }
 
-// verifyRow reports whether the delivery may start. If not, it drops, parks or delays the delivery. began is when the read
-// began: if that was before the due time, ingest may since have deleted the row and answered that it will not be delivered (I7).
+// verifyRow reports whether the delivery may start. If not, it drops, parks or delays the delivery. began is when the read began. If
+// that was before the due time, ingest may have deleted the row after the read and answered that it will not be delivered (I7). So the
+// delivery is delayed, and the row is read again.
 func (s *Service) verifyRow(d *delivery, row *store.Checked, began timer.Millis) bool {
 	if !row.Matches(d.due.Revision) || row.Timer.Status.Held() {
 		s.metrics.stale.Inc()
@@ -183,9 +184,9 @@ func (s *Service) verifyRow(d *delivery, row *store.Checked, began timer.Millis)
 	d.knownRevision, d.knownDueAt = row.Timer.Revision, row.Timer.DueAt
 	s.learnRow(d)
 	if starts := d.startsBefore(row); starts >= s.config.ParkAfter {
-		withdrawn := false
-		s.intake.step(func(q *admission.Queue) { withdrawn = q.Withdraw(&d.ticket) })
-		if withdrawn {
+		skipped := false
+		s.intake.step(func(q *admission.Queue) { skipped = q.SkipAttempt(&d.ticket) })
+		if skipped {
 			s.work.Go(func() { s.park(d, starts) })
 		}
 		return false
@@ -199,7 +200,7 @@ func (s *Service) verifyRow(d *delivery, row *store.Checked, began timer.Millis)
 }
 
 // startsBefore returns the number of starts without a result that the row had before this one. If an earlier read for this
-// delivery may have counted its start, one is subtracted.
+// delivery may have counted its start, and this read did not, one is subtracted.
 func (d *delivery) startsBefore(row *store.Checked) int {
 	if d.startMaybeCounted && !row.Counted {
 		return max(0, row.Timer.Starts-1)
@@ -228,7 +229,7 @@ func (s *Service) requeue(d *delivery, step func(q *admission.Queue)) {
 // requestPermit requests a permit of the host that the row calls, unless the row calls none or the delivery has a
 // permit.
 func (s *Service) requestPermit(d *delivery) bool {
-	var g admission.PermitAnswer
+	var g admission.Answer
 	var ok bool
 	age, elapsed := s.config.Clock().Sub(d.row.ExecuteAt), s.stopwatch.Elapsed()
 	s.intake.step(func(q *admission.Queue) {
@@ -245,21 +246,21 @@ func (s *Service) requestPermit(d *delivery) bool {
 
 func (s *Service) start(d *delivery) {
 	started, elapsed := false, s.stopwatch.Elapsed()
-	d.life, d.cut = context.WithCancelCause(s.life)
+	d.ctx, d.cancel = context.WithCancelCause(s.life)
 	s.intake.step(func(q *admission.Queue) { started = q.Start(&d.ticket, elapsed) })
 	if started {
 		s.metrics.inFlight.Inc()
-		s.work.Go(func() { s.deliver(d); s.metrics.inFlight.Dec(); d.cut(nil) })
+		s.work.Go(func() { s.deliver(d); s.metrics.inFlight.Dec(); d.cancel(nil) })
 	} else {
-		d.cut(nil)
+		d.cancel(nil)
 	}
 }
 
-// readRows repeats the read until it succeeds. It returns false if the service ends. If the store is lost, it waits for
-// the store if waitIfLost is set, and returns false otherwise.
+// readRows repeats the read until it succeeds. It returns false if ctx ends or the store is closed, and, unless waitIfLost is set, if
+// the store is lost (Reach.Lost).
 //
-// A count whose answer was lost may have been written, and is not repeated. If one start were counted twice, an
-// innocent timer would come nearer to being parked; if one is not counted, a poison timer gets one more start.
+// After any error except ErrUnavailable, the store may have counted the starts, so the repetition does not count them. If one start
+// were counted twice, an innocent timer would come nearer to being parked; if one is not counted, a poison timer gets one more start.
 func (s *Service) readRows(ctx context.Context, checks []store.Check, waitIfLost bool) ([]store.Checked, bool) {
 	backoff := storeBackoff{service: s}
 	for {

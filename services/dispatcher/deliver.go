@@ -69,7 +69,7 @@ func (s *Service) deliver(d *delivery) {
 	}
 	late := d.startedAt.Sub(d.row.PlannedAt)
 	s.metrics.namespaces.of(d.row.Namespace).lateness.Observe(late.Seconds())
-	traced, span := s.config.Tracer.Attempt(d.life, &d.row, late)
+	traced, span := s.config.Tracer.Attempt(d.ctx, &d.row, late)
 	defer span.End()
 	d.traced = traced
 	result, err := s.attempt(d, mode)
@@ -140,7 +140,7 @@ func (s *Service) call(d *delivery, profile *callback.Profile) (attemptResult, e
 		return result, err
 	}
 	switch {
-	case answer.Unsent():
+	case answer.RefusedByPolicy():
 		result.host = admission.Untried
 		s.metrics.policyRefused.Inc()
 	case answer.Silent():
@@ -171,7 +171,7 @@ func (s *Service) callOnce(d *delivery, profile *callback.Profile, at timer.Mill
 	case errors.Is(answer.Err, callback.ErrNotConfirmed):
 		tracing.End(span, errMayNotBegin.Error())
 		return answer, postponedByFlow(errMayNotBegin), nil
-	case context.Cause(d.life) == errPermitsEnded: //nolint:errorlint // it is not wrapped
+	case context.Cause(d.ctx) == errPermitsEnded: //nolint:errorlint // it is not wrapped
 		tracing.End(span, errPermitsEnded.Error())
 		return answer, postponedByFlow(errPermitsEnded), nil
 	}

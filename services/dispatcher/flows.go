@@ -43,7 +43,7 @@ func (s *Service) requestFlow(d *delivery) bool {
 	if _, expired := callback.Expired(&d.row, at.Now); expired {
 		return true // it is not called
 	}
-	var a admission.PermitAnswer
+	var a admission.Answer
 	var ok bool
 	s.intake.step(func(q *admission.Queue) {
 		if a, ok = q.RequestFlow(&d.ticket, flowRow(d, ns), &at); ok && !a.OK {
@@ -200,7 +200,7 @@ func (s *Service) returnPermits() {
 		inFlight := 0
 		at := s.flowTime(s.config.Clock())
 		s.intake.step(func(q *admission.Queue) {
-			inFlight = q.FlowsInFlight()
+			inFlight = q.FlowRequestsInFlight()
 			due, _ = q.FlowRequests(&at)
 		})
 		var requests sync.WaitGroup
@@ -223,7 +223,7 @@ func (s *Service) runPermits(ctx context.Context) {
 		s.intake.step(func(q *admission.Queue) {
 			cut, wait = q.WithoutPermits(elapsed)
 			for _, t := range cut {
-				deliveryOf(t).cut(errPermitsEnded)
+				deliveryOf(t).cancel(errPermitsEnded)
 			}
 		})
 		s.metrics.flowCut.Add(float64(len(cut)))

@@ -104,9 +104,9 @@ type delivery struct {
 	startedAt timer.Millis
 	// traced is the service's life with the span of the attempt.
 	traced context.Context //nolint:containedctx // it ends with the delivery.
-	// life ends with the service, or when cut is called. It is set when the delivery begins.
-	life context.Context //nolint:containedctx // it ends with the delivery.
-	cut  context.CancelCauseFunc
+	// ctx ends with the service, or when cancel is called. It is set when the delivery begins.
+	ctx    context.Context //nolint:containedctx // it ends with the delivery.
+	cancel context.CancelCauseFunc
 	// namespace is set by namespaceOf and flowNamespace.
 	namespace *store.Namespace
 	// knownRevision is the last revision of the row known to belong to this delivery; knownDueAt is the due time of

@@ -29,7 +29,7 @@ func (s *Service) runAging(ctx context.Context) {
 // handleAged handles the deliveries whose interval is over, and returns the time until the next one; 0 if there is
 // none.
 func (s *Service) handleAged() (wait time.Duration) {
-	var old []admission.Aged
+	var old []admission.AgedDelivery
 	var extend []*bus.Delivery
 	at := s.flowTime(s.config.Clock())
 	s.intake.step(func(q *admission.Queue) {
@@ -51,7 +51,7 @@ func (s *Service) handleAged() (wait time.Duration) {
 		case a.Lease:
 			s.work.Go(func() { s.renewLease(d.lease) })
 		case a.Refused != "":
-			s.postponeRefused(d, a.PermitAnswer)
+			s.postponeRefused(d, a.Answer)
 		case a.Postpone:
 			s.work.Go(func() { s.postpone(d, s.jitter(s.config.PostponeFor), 0, true) })
 		}
@@ -85,7 +85,7 @@ func (s *Service) renewLease(l *lease) {
 			Kind: store.FinishLeased, If: store.Guard{Revision: d.knownRevision}, Next: s.config.Revisions.Next(),
 			CountStart: !d.startCounted, // tryWrite sets NextAt
 		}
-		switch s.writeOutcome(l.ctx, d, &f) {
+		switch s.writeFinish(l.ctx, d, &f) {
 		case applied:
 			s.metrics.leases.WithLabelValues("held").Inc()
 			d.startCounted = true

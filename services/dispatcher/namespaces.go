@@ -32,7 +32,7 @@ var resultNames = [resultCount]string{"failed", "timeout", "not_sent", "2xx", "3
 // resultOf returns the class of an answer.
 func resultOf(a *Answer) result {
 	switch {
-	case a.Unsent():
+	case a.RefusedByPolicy():
 		return resultNotSent
 	case errors.Is(a.Err, context.DeadlineExceeded):
 		return resultTimeout

@@ -32,9 +32,9 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 		e := resultEvent(d, r, &f)
 		publish, err := s.applySettings(d, &f, e)
 		if err != nil {
-			// It is not known whether the namespace's settings name an onDone or onDead URL, so the timer is postponed. This attempt
-			// made no callback: a delivery with a callback has read the settings before it, so they are known here. If this attempt
-			// published a fired event, the next one publishes it again.
+			// It is not known whether the namespace's settings name an onDone or onDead URL, so postpone the timer. A delivery with a
+			// callback reads the settings before the callback, so after this error there was no callback. If this attempt published a
+			// fired event, the next one publishes it again.
 			r = &attemptResult{postpone: true, Verdict: callback.Verdict{Reason: err.Error()}, finishedAt: r.finishedAt, host: r.host}
 			f = s.finishOf(d, r)
 		} else if publish {
@@ -48,11 +48,11 @@ func (s *Service) complete(d *delivery, mode timer.Deliver, r *attemptResult) {
 	if f.If.Revision != 0 {
 		f.If.Revision = d.knownRevision // the revision of the lease, if there is one
 	}
-	written := s.writeOutcome(s.life, d, &f)
+	written := s.writeFinish(s.life, d, &f)
 	if written == gaveUp {
 		if (r.postpone || d.notCalled) && s.life.Err() == nil {
-			// No answer that counts is lost: there was no callback, or it does not count (attemptResult.postpone). The bus redelivers the
-			// message, or the row lease expires.
+			// No callback result is lost: there was no callback, or its result does not count (attemptResult.postpone). The bus
+			// redelivers the message, or the row lease expires.
 			s.discard(d)
 		} else {
 			s.abandon(d, mode, errUnconfirmed)
@@ -169,9 +169,9 @@ func (s *Service) publishResult(d *delivery, result *event.Result) error {
 }
 
 // abandon ends a delivery that has no outcome, or whose outcome is perhaps not in the store: the service stops, the store or the
-// bus is closed, or the event of its result cannot be encoded. It makes the row due immediately and subtracts the counted start
-// of this delivery: a stop is no evidence against the timer, and five deployments must not park it (I13). The revision still says
-// whether the event was redelivered. If this write fails too, the bus redelivers the message or the lease expires, as after a crash.
+// bus is closed, or the event of its result cannot be encoded. It tries to make the row due immediately and to subtract the counted
+// start of this delivery, because a stop must not count toward ParkAfter (I13). The new revision still records whether the event was
+// redelivered. If this write fails too, or is not made (clockLost), the bus redelivers the message or the lease expires.
 func (s *Service) abandon(d *delivery, mode timer.Deliver, cause error) {
 	s.endLease(d)
 	ctx, cancel := context.WithTimeout(s.calls, returnRowsTimeout)
@@ -180,7 +180,7 @@ func (s *Service) abandon(d *delivery, mode timer.Deliver, cause error) {
 		Kind: store.FinishPostponed, If: store.Guard{Revision: d.knownRevision}, Next: s.abandonedRevision(d),
 		ReturnStart: d.startCounted,
 	}
-	result := s.writeOutcome(ctx, d, &f)
+	result := s.writeFinish(ctx, d, &f)
 	if result != gaveUp {
 		s.ackAndRemove(d)
 	} else {
@@ -199,7 +199,7 @@ func (s *Service) park(d *delivery, starts int) {
 			Error: "started " + strconv.Itoa(starts) + " times without a result",
 		},
 	}
-	result := s.writeOutcome(s.life, d, &f)
+	result := s.writeFinish(s.life, d, &f)
 	if result == gaveUp {
 		s.discard(d)
 		return
@@ -234,9 +234,9 @@ type writeResult int
 const (
 	// applied: the write was applied. After done and dead the row is gone.
 	applied writeResult = iota + 1
-	// missed: the row no longer has the state that this write requires. Another writer changed or removed it, or an earlier write of
-	// this delivery wrote the result of the attempt and its answer was lost (done and dead remove the row). The last try was not applied.
-	// An earlier try may have been, if its answer was lost and another writer has changed the row since.
+	// missed: the last try was not applied, because the row no longer matches the guard. Either another writer changed or removed the
+	// row, or an earlier write of this delivery stored the result and its answer was lost. An earlier try whose answer was lost may have
+	// been applied before another writer changed the row.
 	missed
 	// rowGone: the row does not exist, and an earlier try of this write may have been applied. Done and dead remove the row;
 	// after the other kinds another writer has removed it.
@@ -264,18 +264,19 @@ type finishJob struct {
 	done   chan struct{}
 }
 
-// writeOutcome writes an outcome, a lease, a postponement or a parking by compare-and-set, and repeats the write until the
+// writeFinish writes an outcome, a lease, a postponement or a parking by compare-and-set, and repeats the write until the
 // answer is final (I2). Every try writes the same next revision; done and dead remove the row and have none. The guard matches
 // only the state before this write. If an earlier try was applied, the guard of the next one no longer matches, so nothing is written
 // twice.
 //
-// If the store is lost, the write waits for it. Two kinds of writes do not wait: postponements, and outcomes of deliveries with
-// notCalled (the timer expired, the circuit was open, the token endpoint refused to issue a token, or the row is a schedule). For
-// these, writeOutcome gives up, and the bus redelivers the message, or the row lease expires.
+// If the store is lost (Reach.Lost: it has not answered for a while), the write waits until it answers again. Two kinds of writes do
+// not wait: postponements, and outcomes of deliveries with notCalled (the timer expired, the circuit was open, the token endpoint
+// refused to issue a token, or the row is a schedule). For these, writeFinish gives up, and the bus redelivers the message, or the row
+// lease expires.
 //
 // After an applied write, the delivery holds the new revision. If a write was applied, or may have been, and the row is due again
 // within the hint window, the scheduler gets a hint.
-func (s *Service) writeOutcome(ctx context.Context, d *delivery, f *store.Finish) writeResult {
+func (s *Service) writeFinish(ctx context.Context, d *delivery, f *store.Finish) writeResult {
 	if d.clockLost.Load() {
 		return gaveUp
 	}
@@ -301,7 +302,7 @@ func (s *Service) writeOutcome(ctx context.Context, d *delivery, f *store.Finish
 	}
 }
 
-// tryWrite makes one try of writeOutcome. unknown reports whether an earlier try may have been applied; tryWrite sets it if this
+// tryWrite makes one try of writeFinish. unknown reports whether an earlier try may have been applied; tryWrite sets it if this
 // one may have been.
 func (s *Service) tryWrite(ctx context.Context, d *delivery, f *store.Finish, waitIfLost bool, unknown *bool) (writeResult, nextStep) {
 	f.DueAt = d.knownDueAt
@@ -370,7 +371,6 @@ func (s *Service) resolveConflict(ctx context.Context, d *delivery, f *store.Fin
 		if d.resultUnconfirmed {
 			return missed, noRetry // the row has a result of this attempt, which this write must not replace
 		}
-		// The revision of that write becomes the known one.
 		d.knownRevision, d.knownDueAt, d.unconfirmedRevision = row.Timer.Revision, row.Timer.DueAt, 0
 		f.If.Revision = d.knownRevision
 		return 0, retryNow
@@ -414,7 +414,7 @@ func (s *Service) recordApplied(d *delivery, f *store.Finish, dueAt, updatedAt t
 	s.hint(d, f, dueAt, updatedAt)
 }
 
-// recordUnknown is called when writeOutcome gives up after a try. If the write may have been applied, it records its revision and
+// recordUnknown is called when writeFinish gives up after a try. If the write may have been applied, it records its revision and
 // sends the hint.
 func (s *Service) recordUnknown(d *delivery, f *store.Finish, unknown bool) {
 	if unknown && f.Next != 0 {
@@ -438,14 +438,14 @@ func dueAfter(d *delivery, f *store.Finish, now timer.Millis) timer.Millis {
 
 // submit adds one write to the next batch and waits for its answer. There are two queues, each of at most Room jobs: one for
 // postponements that may wait for outcomes (afterOutcomes), and one for all other writes. The call of each batch has a timeout, and the
-// pause after a batch of postponements is limited. So the wait for a place in the queue and the wait for the answer are bounded.
+// pause after a batch of postponements is limited. So the waits for room in the queue and for the answer are bounded.
 func (s *Service) submit(d *delivery, f *store.Finish) (timer.Millis, error) {
 	job := &d.write
 	job.finish, job.err = *f, nil
 	if job.done == nil {
 		job.done = make(chan struct{}, 1)
 	}
-	to := s.finishes
+	to := s.writes
 	if d.afterOutcomes {
 		to = s.postponements
 	}
@@ -467,21 +467,21 @@ const (
 // hold their room longer, and fewer row checks would begin.
 func (s *Service) flushPostponements(jobs []*finishJob) {
 	began := s.stopwatch.Elapsed()
-	s.flushFinishes(jobs)
-	if s.finishing.Load() > 0 || len(s.finishes.queue) > 0 {
+	s.writeBatch(jobs)
+	if s.writing.Load() > 0 || len(s.writes.queue) > 0 {
 		timer.Sleep(s.intakeEnd, min(postponePauseFactor*(s.stopwatch.Elapsed()-began), maxPostponePause))
 	}
 }
 
-// flushOutcomes writes one batch of all other writes: outcomes, leases, parkings, and postponements that must not wait.
-func (s *Service) flushOutcomes(jobs []*finishJob) {
-	s.finishing.Add(1)
-	defer s.finishing.Add(-1)
-	s.flushFinishes(jobs)
+// flushWrites writes one batch of the writes that do not wait: outcomes, leases, parkings, and the other postponements.
+func (s *Service) flushWrites(jobs []*finishJob) {
+	s.writing.Add(1)
+	defer s.writing.Add(-1)
+	s.writeBatch(jobs)
 }
 
-// flushFinishes writes one batch.
-func (s *Service) flushFinishes(jobs []*finishJob) {
+// writeBatch writes one batch.
+func (s *Service) writeBatch(jobs []*finishJob) {
 	items := make([]store.Finish, len(jobs))
 	for i, job := range jobs {
 		items[i] = job.finish
@@ -506,7 +506,7 @@ func (s *Service) flushFinishes(jobs []*finishJob) {
 	}
 }
 
-// reread reads the row again.
+// reread reads the row of a delivery again. It returns false if readRow gives up.
 func (s *Service) reread(ctx context.Context, d *delivery, waitIfLost bool) (store.Checked, bool) {
 	return s.readRow(ctx, store.Check{Ref: d.ref, DueAt: d.knownDueAt, Revision: d.knownRevision}, waitIfLost)
 }

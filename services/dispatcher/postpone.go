@@ -23,7 +23,7 @@ func (s *Service) postpone(d *delivery, by time.Duration, flowTurn timer.Millis,
 	if d.row.Revision == d.due.Revision {
 		f.NextAt = min(f.NextAt, max(d.row.ExpiresAt(), now))
 	}
-	switch s.writeOutcome(s.life, d, &f) {
+	switch s.writeFinish(s.life, d, &f) {
 	case gaveUp:
 		s.discard(d)
 		return
@@ -56,7 +56,7 @@ func (s *Service) abandonedRevision(d *delivery) timer.Revision {
 // A host with an open circuit is treated like one that fails: once postponements delay a timer by more than the first
 // interval of its retry policy, each uses an attempt, so that the policy ends the timers of a dead host. A saturated
 // host does answer, so its postponements use no attempt.
-func (s *Service) postponeRefused(d *delivery, g admission.PermitAnswer) {
+func (s *Service) postponeRefused(d *delivery, g admission.Answer) {
 	if g.Refused != "" {
 		s.metrics.hostRefused.WithLabelValues(string(g.Refused)).Inc()
 	}

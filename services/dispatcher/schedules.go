@@ -139,7 +139,7 @@ func setScheduleRetention(f *store.Finish, settings *store.Settings) {
 func (s *Service) finishSchedule(d *delivery, f *store.Finish) {
 	s.endLease(d)
 	f.If.Revision = d.knownRevision
-	switch s.writeOutcome(s.life, d, f) {
+	switch s.writeFinish(s.life, d, f) {
 	case gaveUp:
 		s.discard(d)
 		return

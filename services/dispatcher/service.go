@@ -31,7 +31,7 @@ type Service struct {
 
 	profiles *profiles
 
-	finishes             *batch[*finishJob]
+	writes               *batch[*finishJob]
 	postponements        *batch[*finishJob]
 	fired, results, dead *batch[*publishJob]
 	hints                *batch[bus.Message]
@@ -48,7 +48,7 @@ type Service struct {
 	// flowsReadAt is when namespaces were last read because they had no limit for a flow key. Only the checker uses it.
 	flowsReadAt map[string]timer.Millis
 
-	finishing atomic.Int64 // batches of outcomes that are being written
+	writing atomic.Int64 // running calls of flushWrites
 
 	// intakeEnd ends when the intake ends, life when running deliveries must be abandoned. calls lives longer, so that jobs
 	// already handed to a batch get their result.
@@ -69,7 +69,7 @@ func New(config Config) (*Service, error) {
 	s.flowHolder = strconv.FormatUint(config.Random(), 36)
 	s.profiles = newProfiles(config.Keys, s.newTokens)
 	s.metrics = newMetrics(config.Registerer, config.MetricsNamespaces, s.intake.hosts, s.intake.flowCounts)
-	s.finishes = newBatch(config.Room, config.Batch, s.flushOutcomes)
+	s.writes = newBatch(config.Room, config.Batch, s.flushWrites)
 	s.postponements = newBatch(config.Room, config.Batch, s.flushPostponements)
 	s.fired, s.results, s.dead = s.topicBatch(bus.Fired), s.topicBatch(bus.Results), s.topicBatch(bus.Dead)
 	s.hints = newBatch(config.Room, config.Batch, s.flushHints)
@@ -175,7 +175,7 @@ func (s *Service) consume(ctx context.Context) error {
 
 func (s *Service) startBatches(group *sync.WaitGroup) (closeAll func()) {
 	for range batchWorkers {
-		group.Go(s.finishes.work)
+		group.Go(s.writes.work)
 		group.Go(s.fired.work)
 		group.Go(s.results.work)
 	}
@@ -184,7 +184,7 @@ func (s *Service) startBatches(group *sync.WaitGroup) (closeAll func()) {
 	group.Go(s.hints.work)
 	group.Go(s.outboxIDs.work)
 	return func() {
-		s.finishes.close()
+		s.writes.close()
 		s.postponements.close()
 		s.fired.close()
 		s.results.close()

@@ -49,7 +49,7 @@ func (it *item) resultLabel() string {
 	switch {
 	case it.refusal != nil:
 		return "refused"
-	case it.earlier:
+	case it.replayed:
 		return "replayed"
 	default:
 		return "applied"
@@ -116,8 +116,8 @@ func (t *session) message(it *item) (bus.Message, error) {
 		place, id = string(bus.Commands)+"/"+d.ID, ""
 	}
 	a := event.Answer{
-		CommandID: it.event.ID, Verb: it.event.Verb, Namespace: c.space, TimerID: c.id,
-		Earlier: it.earlier, InTime: it.outcome.inTime,
+		CommandID: it.event.ID, Verb: it.event.Verb, Namespace: c.namespaceName, TimerID: c.id,
+		Earlier: it.replayed, InTime: it.outcome.inTime,
 	}
 	if c.forSchedule() {
 		a.TimerID, a.ScheduleID = "", nameOf(c.id)
@@ -134,7 +134,7 @@ func (t *session) message(it *item) (bus.Message, error) {
 		if a.Details, err = encode(f.details); err != nil {
 			return bus.Message{}, fmt.Errorf("encode details of %s: %w", place, err)
 		}
-		if c.id == "" || it.unread {
+		if c.id == "" || it.invalid {
 			a.Command = string(d.Body[:min(len(d.Body), shownCommand)])
 		}
 	default:

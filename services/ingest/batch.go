@@ -28,18 +28,18 @@ type item struct {
 	command  command
 	// refusal is the answer, if set.
 	refusal *refusal
-	// unread: the data is not a valid command; command has at most the namespace and the id of its timer.
-	unread bool
-	// earlier: the store had applied or refused the command before; outcome.timer is then the present state.
-	earlier bool
-	outcome outcome
-	// applied: outcome is known. Another try omits the item.
+	// invalid: the data is not a valid command; command has at most the namespace and the id of its timer.
+	invalid bool
+	// replayed: the command was applied or refused before. After readPresent, outcome.timer is the present state, unless missing is set.
+	replayed bool
+	outcome  outcome
+	// applied: the command is applied, and outcome is its result. Another try omits the item.
 	applied bool
-	// admitted: the quotas of the namespace allow the command. Another try does not ask again.
+	// admitted: the quotas of the namespace allow the command, or refusal is set. Another try does not ask again.
 	admitted bool
 	// missing: there is no timer to return.
 	missing bool
-	// traced has the span of the command; nil if it cannot be read.
+	// traced is the context with the span of the command; nil if the message cannot be parsed.
 	traced context.Context //nolint:containedctx // it ends with the batch.
 }
 
@@ -62,7 +62,7 @@ func (t *session) apply(batch []*bus.Delivery) error {
 		return err
 	}
 	for _, it := range items {
-		if it.earlier && !it.applied && it.refusal == nil {
+		if it.replayed && !it.applied && it.refusal == nil {
 			if err := t.readPresent(it); err != nil {
 				return err
 			}
@@ -87,11 +87,11 @@ func (t *session) read(it *item) error {
 	var err error
 	it.event, err = t.parse(d)
 	if err != nil {
-		it.refuseUnread(refuse(err))
+		it.refuseInvalid(refuse(err))
 		return nil //nolint:nilerr // the refusal is the answer.
 	}
 	it.traced, _ = t.cfg.Tracer.Request(t.work, trace.SpanKindConsumer, "command "+string(it.event.Verb), it.event.Trace)
-	// Only the lookup of the namespace can fail temporarily.
+	// Temporary failures (the store is unavailable, the clock is uncertain) are retried.
 	return t.retryUntilDone("namespace", func(ctx context.Context) error {
 		from := origin{received: t.publishedAt(d)}
 		if d.Time.IsZero() {
@@ -100,18 +100,19 @@ func (t *session) read(it *item) error {
 		from.caller = access.Anyone() // the bus decides who may publish, and the user's database who may insert rows
 		from.source = it.event.Source
 		if it.hasPosition() {
-			from.place = fmt.Sprintf("%s/%d", t.place(d), d.Time.UnixMilli()) // another command may have the position after a truncation
+			// The time is part of the key, because after a truncation another command may get the same position.
+			from.commandKey = fmt.Sprintf("%s/%d", t.place(d), d.Time.UnixMilli())
 		}
 		from.correlationID, from.trace = it.event.CorrelationID, tracing.Of(it.traced, it.event.Trace)
 		it.command, err = t.prepare(ctx, it.event.Verb, it.event.Data, from)
-		tracing.SetTimer(it.traced, it.command.space, it.command.id)
+		tracing.SetTimer(it.traced, it.command.namespaceName, it.command.id)
 		if err == nil {
 			return nil
 		}
 		if f := refuse(err); f.status < 500 {
 			it.refusal = f
 			if it.command.id == "" {
-				it.refuseUnread(f)
+				it.refuseInvalid(f)
 			}
 			return nil
 		}
@@ -119,10 +120,10 @@ func (t *session) read(it *item) error {
 	})
 }
 
-// refuseUnread refuses a command that could not be read, and finds out which timer or schedule it names.
-func (it *item) refuseUnread(f *refusal) {
-	it.refusal, it.unread = f, true
-	it.command.space, it.command.id = decode.TimerOf(it.event.Data)
+// refuseInvalid refuses a command that is not valid, and finds out which timer or schedule it names.
+func (it *item) refuseInvalid(f *refusal) {
+	it.refusal, it.invalid = f, true
+	it.command.namespaceName, it.command.id = decode.TimerOf(it.event.Data)
 	if it.command.id != "" && it.event.Verb.ForSchedule() {
 		it.command.id = shard.ScheduleIDPrefix + it.command.id
 	}
@@ -131,9 +132,9 @@ func (it *item) refuseUnread(f *refusal) {
 // hasPosition reports whether the command has a position. The zero position means that the bus does not have positions.
 func (it *item) hasPosition() bool { return it.position() != (store.Position{}) }
 
-// commit applies the commands that the store has not applied yet, in order. Commands that are one write each are applied together, in
-// one transaction with the position, if the store supports that and the bus has positions. Otherwise all of them are applied, also
-// replayed ones.
+// commit applies the commands in order, consecutive ones that need one write each in one call. If the store and the bus support
+// positions, this call also moves the position, in the same transaction, and replayed commands are skipped. Otherwise replayed commands
+// are applied again.
 func (t *session) commit(items []*item) error {
 	positions := t.cfg.Positions != nil && !slices.ContainsFunc(items, func(it *item) bool { return !it.hasPosition() })
 	if positions && !t.known {
@@ -142,7 +143,7 @@ func (t *session) commit(items []*item) error {
 		}
 	}
 	for len(items) > 0 {
-		n := slices.IndexFunc(items, (*item).isAlone)
+		n := slices.IndexFunc(items, (*item).hasSteps)
 		if n < 0 {
 			n = len(items)
 		}
@@ -150,7 +151,7 @@ func (t *session) commit(items []*item) error {
 		if n > 0 {
 			err = t.commitTogether(items[:n], positions)
 		} else {
-			n, err = 1, t.applyAlone(items[0], positions)
+			n, err = 1, t.applySteps(items[0], positions)
 		}
 		if err != nil {
 			return err
@@ -160,11 +161,12 @@ func (t *session) commit(items []*item) error {
 	return nil
 }
 
-// isAlone reports whether the command needs several calls of the store.
-func (it *item) isAlone() bool { return it.refusal == nil && it.command.alone != nil }
+// hasSteps reports whether the command needs several calls of the store.
+func (it *item) hasSteps() bool { return it.refusal == nil && it.command.applySteps != nil }
 
-// applyAlone applies one command, and moves the position then: a crash in between repeats the command.
-func (t *session) applyAlone(it *item, positions bool) error {
+// applySteps applies a command that needs several calls of the store, and then moves the position. After a crash between the two, the
+// command is applied again.
+func (t *session) applySteps(it *item, positions bool) error {
 	if positions && len(t.dropApplied([]*item{it})) == 0 {
 		return nil
 	}
@@ -176,10 +178,10 @@ func (t *session) applyAlone(it *item, positions bool) error {
 	}
 	if it.refusal == nil {
 		err := t.retryUntilDone("store", func(ctx context.Context) error {
-			o, err := it.command.alone(ctx, &it.command)
+			o, err := it.command.applySteps(ctx, &it.command)
 			if err != nil {
 				f := refuse(err)
-				if mayPass(err) {
+				if isTemporary(err) {
 					return err
 				}
 				if f.status == http.StatusInternalServerError { // a repetition would fail, too, and block the later commands
@@ -189,7 +191,7 @@ func (t *session) applyAlone(it *item, positions bool) error {
 				return nil
 			}
 			it.outcome, it.applied = o, true
-			it.earlier, it.missing = o.earlier, it.command.verb == event.VerbDelete || o.backfill != nil
+			it.replayed, it.missing = o.replayed, it.command.verb == event.VerbDelete || o.backfill != nil
 			return nil
 		})
 		if err != nil {
@@ -202,7 +204,7 @@ func (t *session) applyAlone(it *item, positions bool) error {
 	return t.commitTogether([]*item{it}, true)
 }
 
-// commitTogether applies commands that are one write each, and moves the position over them.
+// commitTogether applies commands that need at most one write each, and moves the position past them, if there are positions.
 func (t *session) commitTogether(items []*item, positions bool) error {
 	if !positions {
 		return t.retryUntilDone("store", func(ctx context.Context) error {
@@ -245,7 +247,7 @@ func (t *session) commitTogether(items []*item, positions bool) error {
 	}
 }
 
-// readPosition reads up to which position the source has been applied.
+// readPosition reads the position up to which the commands of the source are applied.
 func (t *session) readPosition() error {
 	return t.retryUntilDone("position", func(ctx context.Context) error {
 		p, err := t.cfg.Positions.Position(ctx, t.name, int(t.partition))
@@ -256,14 +258,15 @@ func (t *session) readPosition() error {
 	})
 }
 
-// dropApplied returns the items after the stored position, and marks the rest as earlier. A topic that was created
-// again has a larger epoch: all its commands are new, and all commands of an older epoch are old.
+// dropApplied returns the items after the stored position, and marks those before them as replayed. A topic that was created
+// again has a larger epoch: all its commands are new, and those of an older epoch count as applied. After a truncation, commands up to
+// the stored position may be new (truncatedTopic.covers).
 func (t *session) dropApplied(items []*item) []*item {
 	for i, it := range items {
 		if after(it.position(), t.position) || t.truncated.covers(t.position, it, t.publishedAt(it.delivery)) {
 			return items[i:]
 		}
-		it.earlier = true
+		it.replayed = true
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func inOrder(entries []entry) [][]*entry {
 	for i := range entries {
 		if e := &entries[i]; e.refusal == nil {
 			accepted = append(accepted, e)
-			several = several || e.command.alone != nil
+			several = several || e.command.applySteps != nil
 		}
 	}
 	if !several {
@@ -164,38 +164,38 @@ func inOrder(entries []entry) [][]*entry {
 	return groups
 }
 
-// aloneInFlight is how many commands of a batch that need several calls of the store are applied concurrently.
-const aloneInFlight = 16
+// stepsInFlight is how many commands of a batch that need several calls of the store are applied concurrently.
+const stepsInFlight = 16
 
 // applyGroup applies entries in any order, except that writes to one row keep their order.
 func (h *handler) applyGroup(ctx context.Context, group []*entry) {
 	written := make([]*entry, 0, len(group))
 	items := make([]commit.Item, 0, len(group))
-	var alone errgroup.Group
-	alone.SetLimit(aloneInFlight)
+	var steps errgroup.Group
+	steps.SetLimit(stepsInFlight)
 	for _, e := range group {
-		if e.command.alone == nil {
+		if e.command.applySteps == nil {
 			written = append(written, e)
 			items = append(items, commit.Item{Op: e.command.op(h.cfg.Revisions.Next()), Size: e.size})
 			continue
 		}
-		alone.Go(func() error {
-			o, err := e.command.alone(ctx, &e.command)
-			e.conclude(o, err, mayPass(err))
+		steps.Go(func() error {
+			o, err := e.command.applySteps(ctx, &e.command)
+			e.conclude(o, err, isTemporary(err))
 			return nil // the entry has the error
 		})
 	}
 	for i, committed := range h.submit(ctx, items) {
 		e := written[i]
 		if committed.Err != nil {
-			e.conclude(outcome{}, committed.Err, mayPass(committed.Err))
+			e.conclude(outcome{}, committed.Err, isTemporary(committed.Err))
 			continue
 		}
 		e.unchanged = committed.Written.Kept
 		o, err := h.interpret(&e.command, committed.Written, committed.After)
 		e.conclude(o, err, false)
 	}
-	_ = alone.Wait() // it has no error
+	_ = steps.Wait() // it has no error
 }
 
 // conclude records the result of an entry. unanswered: err may pass.
@@ -229,7 +229,7 @@ func (h *handler) timerResults(entries []entry) any {
 		results.Succeeded++
 		t := e.outcome.timer
 		*r = api.BatchResult{
-			Status: e.status(), Namespace: e.command.space, ID: e.command.id, TimerID: e.command.id,
+			Status: e.status(), Namespace: e.command.namespaceName, ID: e.command.id, TimerID: e.command.id,
 			Generation: t.Generation.String(), Kept: e.unchanged,
 		}
 		if e.command.verb != event.VerbDelete {
@@ -254,7 +254,7 @@ func (e *entry) status() int {
 // itemError returns the error of a refused entry.
 func (h *handler) itemError(e *entry) *api.Error {
 	if e.refusal.code == api.ErrorCodeInternalError {
-		h.cfg.Logger.Error("item of a batch failed", "namespace", e.command.space, "timer", e.command.id, "error", e.refusal.cause)
+		h.cfg.Logger.Error("item of a batch failed", "namespace", e.command.namespaceName, "timer", e.command.id, "error", e.refusal.cause)
 	}
 	failure := h.renderError(e.refusal)
 	return &failure

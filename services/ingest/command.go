@@ -21,8 +21,8 @@ import (
 type command struct {
 	// verb is create, update, delete, pause or resume: what the command does to the row of the timer or the schedule.
 	verb event.Verb
-	// space is the name of the namespace, and id that of the row.
-	space, id string
+	// id is the timer id, or ScheduleIDPrefix and the id of the schedule.
+	namespaceName, id string
 	// namespace is nil until resolve has found it and checked the rights. Other commands share it, so its fields are not changed.
 	namespace *store.Namespace
 	ref       store.Ref
@@ -32,25 +32,26 @@ type command struct {
 	patch        timer.Patch      // update
 	unlessPaused bool             // update
 	pause        *store.Pause     // pause: who and why
-	resume       *store.Resume    // resume: for a timer whose time has passed, its new time and whether it expires undelivered
+	resume       *store.Resume    // resume; of a timer whose time has passed: its new time, or that it expires undelivered
 	ifGeneration timer.Generation // all except create; 0: any
 
-	// alone, if set, applies a command for a schedule that needs several calls of the store. It may be called again after an error. Other
-	// commands need one write, of the operation that op returns.
-	alone func(ctx context.Context, c *command) (outcome, error)
+	// applySteps, if set, applies a command for a schedule that needs several calls of the store. It may be called again after an error.
+	// Other commands need one write, of the operation that op returns.
+	applySteps func(ctx context.Context, c *command) (outcome, error)
 }
 
 // origin describes the arrival of a request, or of a command from the command topic or an outbox.
 type origin struct {
-	// caller sent it, and may do what its rights allow.
+	// caller is the sender of an HTTP request, and access.Anyone() for topic and outbox commands.
 	caller access.Caller
 	// source is the CloudEvents source of a topic command, "outbox" for a row of an outbox, and empty for an HTTP request.
 	source string
 	// received is the time from which executeIn counts. uncertain means that the clock was uncertain then (I8).
 	received  timer.Millis
 	uncertain bool
-	// place identifies a command of the command topic or of an outbox; empty for an HTTP request and for a message without a position.
-	place string
+	// commandKey identifies a command of the command topic or of an outbox; empty for an HTTP request and for a message without a
+	// position.
+	commandKey string
 	// correlationID is used for a create without one in its body.
 	correlationID string
 	// trace is stored in the timer's headers, so only a create and an update that replaces the headers use it.
@@ -255,8 +256,7 @@ func (s *Service) prepareDelete(ctx context.Context, b *decode.Delete, from orig
 }
 
 // resolveTimer checks the right to write, reads the namespace from the directory, and sets the command's namespace, timer id and
-// ref. All commands except creates get an error if the id is that of the row of a schedule, and all except deletes if the namespace is
-// being deleted.
+// ref. Except for creates, the id of the row of a schedule is an error. Except for deletes, a namespace that is being deleted is an error.
 func (s *Service) resolveTimer(ctx context.Context, c *command, selection decode.Selection, from origin) error {
 	err := s.resolve(ctx, c, selection.Namespace, selection.ID, from)
 	if err == nil && c.verb != event.VerbCreate { // prepareCreate refuses all reserved ids, those of schedules too, with another error
@@ -266,17 +266,17 @@ func (s *Service) resolveTimer(ctx context.Context, c *command, selection decode
 }
 
 // requireTimer returns an error if the id is that of the row of a schedule, which is not a timer for clients.
-func requireTimer(space, id string) error {
+func requireTimer(namespace, id string) error {
 	if strings.HasPrefix(id, shard.ScheduleIDPrefix) {
-		return timerNotFound(space, id)
+		return timerNotFound(namespace, id)
 	}
 	return nil
 }
 
 // resolve is resolveTimer without the check of the id.
-func (s *Service) resolve(ctx context.Context, c *command, space, id string, from origin) error {
-	c.space, c.id = space, id
-	ns, err := s.lookup(ctx, from, access.Write, space)
+func (s *Service) resolve(ctx context.Context, c *command, namespace, id string, from origin) error {
+	c.namespaceName, c.id = namespace, id
+	ns, err := s.lookup(ctx, from, access.Write, namespace)
 	if err == nil && c.verb != event.VerbDelete {
 		err = requireOpen(ns)
 	}
@@ -289,7 +289,7 @@ func (s *Service) resolve(ctx context.Context, c *command, space, id string, fro
 
 // lookup returns the namespace with this name, or an error if it does not exist or the caller does not have this right in it. A
 // namespace that the directory knows as marked for deletion is read from the store again: perhaps it was removed, and a new namespace
-// has its name. The caller must not change the namespace.
+// has its name. Do not modify the returned namespace.
 func (s *Service) lookup(ctx context.Context, from origin, right access.Verb, name string) (*store.Namespace, error) {
 	if err := from.require(right, name); err != nil {
 		return nil, err
@@ -321,7 +321,7 @@ func (c *command) op(revision timer.Revision) store.Op {
 	switch c.verb {
 	case event.VerbCreate:
 		return store.Put{
-			Ref: c.ref, Namespace: c.space, ID: c.id, Revision: revision,
+			Ref: c.ref, Namespace: c.namespaceName, ID: c.id, Revision: revision,
 			Spec: c.spec, OnConflict: c.onConflict,
 		}
 	case event.VerbUpdate:

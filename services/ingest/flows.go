@@ -24,7 +24,7 @@ func (s *Service) checkFlow(ctx context.Context, c *command, key string, receive
 	if _, ok := c.namespace.Settings.Flows.Match(key); ok {
 		return nil
 	}
-	ns, err := s.settingsReads.since(ctx, s.cfg.Directory, c.space, received, s.cfg.Clock)
+	ns, err := s.settingsReads.since(ctx, s.cfg.Directory, c.namespaceName, received, s.cfg.Clock)
 	if err != nil {
 		return err
 	}

@@ -298,7 +298,7 @@ func (h *handler) commandsFor(
 		t := &found[place]
 		c := &commands[i]
 		*c = change(t)
-		c.space, c.id, c.namespace, c.ref = t.Namespace, t.ID, &m.Query.Namespace, refOf(&m.Query.Namespace, t.ID)
+		c.namespaceName, c.id, c.namespace, c.ref = t.Namespace, t.ID, &m.Query.Namespace, refOf(&m.Query.Namespace, t.ID)
 		c.ifGeneration = t.Generation
 		items[i] = commit.Item{Op: c.op(h.cfg.Revisions.Next()), Size: smallOp}
 	}

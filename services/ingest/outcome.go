@@ -20,8 +20,8 @@ type outcome struct {
 	inTime bool
 	// prior is the state before the write; nil if there was none.
 	prior *timer.Timer
-	// earlier: the command was a repetition, and timer is the present state.
-	earlier bool
+	// replayed: the command was applied before, and timer is the present state.
+	replayed bool
 	// backfill is the result of a backfill, which has no timer.
 	backfill *api.ScheduleBackfill
 }
@@ -32,9 +32,9 @@ func (s *Service) interpret(c *command, w *store.Written, after timer.Millis) (o
 	switch err := w.Err; {
 	case err == nil:
 	case errors.Is(err, store.ErrNotFound) && c.forSchedule():
-		return outcome{}, scheduleNotFound(c.space, nameOf(c.id))
+		return outcome{}, scheduleNotFound(c.namespaceName, nameOf(c.id))
 	case errors.Is(err, store.ErrNotFound):
-		return outcome{}, timerNotFound(c.space, c.id)
+		return outcome{}, timerNotFound(c.namespaceName, c.id)
 	case errors.Is(err, store.ErrExists) && c.forSchedule():
 		return outcome{}, scheduleExists(&w.Timer)
 	case errors.Is(err, store.ErrExists):

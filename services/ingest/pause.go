@@ -26,7 +26,7 @@ func (h *handler) PauseTimer(w http.ResponseWriter, r *http.Request) {
 		}
 		a, err := h.commit(ctx, &c, len(body))
 		if err == nil {
-			h.audit(from, "timer paused", "namespace", c.space, "timer", c.id, "note", c.pause.Note)
+			h.audit(from, "timer paused", "namespace", c.namespaceName, "timer", c.id, "note", c.pause.Note)
 		}
 		return a, err
 	})
@@ -41,7 +41,7 @@ func (h *handler) ResumeTimer(w http.ResponseWriter, r *http.Request) {
 		}
 		a, err := h.commit(ctx, &c, len(body))
 		if err == nil {
-			h.audit(from, "timer resumed", "namespace", c.space, "timer", c.id, "skip", c.resume.Skip)
+			h.audit(from, "timer resumed", "namespace", c.namespaceName, "timer", c.id, "skip", c.resume.Skip)
 		}
 		return a, err
 	})

@@ -118,8 +118,8 @@ func refuse(err error) *refusal {
 	}
 }
 
-// mayPass reports whether a repetition of the write that returned err may succeed, because the store or this process is unavailable.
-func mayPass(err error) bool {
+// isTemporary reports whether a repetition of the write that returned err may succeed, because the store or this process is unavailable.
+func isTemporary(err error) bool {
 	return refuse(err).status > http.StatusInternalServerError || errors.Is(err, commit.ErrFull)
 }
 

@@ -50,7 +50,7 @@ func (h *handler) scheduleResults(entries []entry) any {
 		results.Succeeded++
 		row := e.outcome.timer
 		*r = api.ScheduleBatchResult{
-			Status: e.status(), Namespace: e.command.space, ID: nameOf(e.command.id),
+			Status: e.status(), Namespace: e.command.namespaceName, ID: nameOf(e.command.id),
 			Version: schedule.VersionOf(row.Schedule), Kept: e.unchanged,
 		}
 		if e.command.verb != event.VerbDelete {

@@ -24,7 +24,7 @@ func (s *Service) prepareTrigger(ctx context.Context, body []byte, from origin) 
 	if err != nil {
 		return c, err
 	}
-	c.alone = func(ctx context.Context, c *command) (outcome, error) {
+	c.applySteps = func(ctx context.Context, c *command) (outcome, error) {
 		row, present, err := s.readDefinition(ctx, c, from)
 		if err != nil {
 			return outcome{}, err
@@ -36,7 +36,7 @@ func (s *Service) prepareTrigger(ctx context.Context, body []byte, from origin) 
 		put := present.Put(c.namespace, selection.ID, &row.Spec, at, from.received, 0)
 		occurrence := command{
 			verb: event.VerbCreate, onConflict: store.Keep,
-			space: c.space, id: put.ID, namespace: c.namespace, ref: put.Ref, spec: put.Spec,
+			namespaceName: c.namespaceName, id: put.ID, namespace: c.namespace, ref: put.Ref, spec: put.Spec,
 		}
 		o, err := s.writeOne(ctx, &occurrence, smallOp+len(row.Payload))
 		if err == nil {
@@ -59,7 +59,7 @@ func (s *Service) prepareBackfill(ctx context.Context, body []byte, from origin)
 	if err != nil {
 		return c, err
 	}
-	c.alone = func(ctx context.Context, c *command) (outcome, error) {
+	c.applySteps = func(ctx context.Context, c *command) (outcome, error) {
 		row, present, err := s.readDefinition(ctx, c, from)
 		if err != nil {
 			return outcome{}, err

@@ -73,11 +73,11 @@ func (h *handler) serveSchedule(w http.ResponseWriter, r *http.Request, verb eve
 		}
 		switch {
 		case verb == event.VerbPauseSchedule:
-			h.audit(from, "schedule paused", "namespace", c.space, "schedule", name, "note", c.pause.Note)
+			h.audit(from, "schedule paused", "namespace", c.namespaceName, "schedule", name, "note", c.pause.Note)
 		case verb == event.VerbResumeSchedule:
-			h.audit(from, "schedule resumed", "namespace", c.space, "schedule", name)
+			h.audit(from, "schedule resumed", "namespace", c.namespaceName, "schedule", name)
 		case o.backfill != nil:
-			h.audit(from, "schedule backfilled", "namespace", c.space, "schedule", name, "created", o.backfill.Created)
+			h.audit(from, "schedule backfilled", "namespace", c.namespaceName, "schedule", name, "created", o.backfill.Created)
 		}
 		return scheduleAnswer(&c, &o)
 	})
@@ -115,7 +115,7 @@ func (s *Service) prepareSchedule(ctx context.Context, verb event.Verb, body []b
 		if err != nil {
 			return c, err
 		}
-		c.alone = s.resumeSchedule
+		c.applySteps = s.resumeSchedule
 		err = s.resolveSchedule(ctx, &c, selection, from)
 		return c, err
 	case event.VerbTriggerSchedule:
@@ -158,7 +158,7 @@ func (s *Service) prepareUpdateSchedule(ctx context.Context, body []byte, from o
 	if err := from.requireCertain(); err != nil {
 		return c, err
 	}
-	c.alone = s.thenDeletePending(u.DeletePending, func(ctx context.Context, c *command) (outcome, error) {
+	c.applySteps = s.thenDeletePending(u.DeletePending, func(ctx context.Context, c *command) (outcome, error) {
 		return s.changeSchedule(ctx, c, &u, from, len(body), func(row *timer.Timer, present *schedule.Schedule) (err error) {
 			c.patch, err = s.schedulePatch(ctx, c, &u, from, row, present)
 			return err
@@ -170,7 +170,7 @@ func (s *Service) prepareUpdateSchedule(ctx context.Context, body []byte, from o
 func (s *Service) prepareDeleteSchedule(ctx context.Context, u *decode.UpdateSchedule, from origin) (command, error) {
 	c := command{verb: event.VerbDelete}
 	if u.IfVersion != 0 || u.DeletePending {
-		c.alone = s.thenDeletePending(u.DeletePending, func(ctx context.Context, c *command) (outcome, error) {
+		c.applySteps = s.thenDeletePending(u.DeletePending, func(ctx context.Context, c *command) (outcome, error) {
 			if u.IfVersion == 0 {
 				return s.writeOne(ctx, c, smallOp)
 			}
@@ -229,7 +229,7 @@ func scheduleAnswer(c *command, o *outcome) (answer, error) {
 		a.status = http.StatusNoContent
 	default:
 		a.body = api.LateDeletion{
-			Namespace: c.space, ID: nameOf(c.id), TimerID: nameOf(c.id), Generation: o.timer.Generation.String(),
+			Namespace: c.namespaceName, ID: nameOf(c.id), TimerID: nameOf(c.id), Generation: o.timer.Generation.String(),
 			Message: "deleted, but an occurrence may have been created",
 		}
 	}
@@ -279,7 +279,7 @@ func (s *Service) changeSchedule(
 	for tries := 1; ; tries++ {
 		row, err := s.cfg.Store.Get(ctx, from.received, c.ref)
 		if errors.Is(err, store.ErrNotFound) || err == nil && row.Status.Finished() {
-			return outcome{}, scheduleNotFound(c.space, u.ID)
+			return outcome{}, scheduleNotFound(c.namespaceName, u.ID)
 		}
 		if err != nil {
 			return outcome{}, err
@@ -288,8 +288,8 @@ func (s *Service) changeSchedule(
 		if err != nil {
 			return outcome{}, err
 		}
-		if from.place != "" && present.Command == from.place {
-			return outcome{timer: &row, inTime: true, earlier: true}, nil
+		if from.commandKey != "" && present.Command == from.commandKey {
+			return outcome{timer: &row, inTime: true, replayed: true}, nil
 		}
 		if u.IfVersion != 0 && u.IfVersion != present.Version {
 			return outcome{}, scheduleVersionConflict(&row, present.Version, u.IfVersion)
@@ -306,7 +306,8 @@ func (s *Service) changeSchedule(
 		case conflict:
 			return outcome{}, &refusal{
 				status: http.StatusServiceUnavailable, code: api.ErrorCodeUnavailable, details: details{},
-				message: fmt.Sprintf("schedule %q in namespace %q changes too often; nothing was changed, try again later", u.ID, c.space),
+				message: fmt.Sprintf("schedule %q in namespace %q changes too often; nothing was changed, try again later",
+					u.ID, c.namespaceName),
 			}
 		default:
 			return o, err
@@ -324,8 +325,8 @@ func (s *Service) schedulePatch(
 ) (timer.Patch, error) {
 	d := u.Apply(present.Definition)
 	d.Version++
-	if from.place != "" {
-		d.Command = from.place
+	if from.commandKey != "" {
+		d.Command = from.commandKey
 	}
 	state, err := schedule.ParseState(row.ScheduleState)
 	if err != nil {

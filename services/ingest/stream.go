@@ -33,7 +33,7 @@ func newStreams() *streams {
 	return s
 }
 
-// take counts a stream of a caller, until release.
+// take registers a stream of a caller, unless the caller or the process has too many. release unregisters it.
 func (s *streams) take(caller string, most, mostOfCaller int) (release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,8 +69,8 @@ func (s *streams) count() float64 {
 	return float64(s.open)
 }
 
-// EndStreams ends the streams of events, and all later ones immediately. An http.Server must call it when it shuts down, because it waits
-// for them.
+// EndStreams ends the streams of events, and all later ones immediately. Call it when the http.Server shuts down, because Shutdown waits
+// for open streams.
 func (s *Service) EndStreams() { s.streams.end() }
 
 const (
@@ -103,7 +103,7 @@ func (h *handler) StreamEvents(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// stream is one open stream. Its memory does not grow: it has a position in the log, and sends what the log has after it.
+// stream is one open stream. Its memory does not grow: it stores only its position in the log of changes, and reads later changes there.
 type stream struct {
 	*handler
 
@@ -117,7 +117,7 @@ type stream struct {
 
 // run sends events until the stream ends, and returns the reason, a label of metrics.
 func (s *stream) run(lastEventID string) (ended string) {
-	// The server's deadlines are those of a short request. Not all connections have deadlines.
+	// Clear the deadline, which is that of a short request. Ignore the error, because not all connections support deadlines.
 	_ = s.conn.SetReadDeadline(time.Time{})
 	header := s.w.Header()
 	header.Set("Content-Type", "text/event-stream")
@@ -136,7 +136,7 @@ func (s *stream) run(lastEventID string) (ended string) {
 			}
 			heartbeat.Reset(s.cfg.StreamHeartbeat)
 		}
-		// Later changes are read together, also those of other namespaces, so that the work of a stream is limited.
+		// Wait StreamPause between reads, so that a log with many changes, also of other namespaces, does not cause a read for each.
 		if reason := s.wait(nil, heartbeat.C, check.C, time.After(s.cfg.StreamPause)); reason != "" {
 			return reason
 		}
@@ -146,7 +146,7 @@ func (s *stream) run(lastEventID string) (ended string) {
 	}
 }
 
-// begin writes the first event. If the client cannot continue at its position, it must read again.
+// begin adds the open event, and a reset event if the stream cannot continue at the client's position.
 func (s *stream) begin(lastEventID string) {
 	p, ok := s.cfg.Changes.Parse(lastEventID)
 	if !ok {
@@ -189,7 +189,7 @@ func (s *stream) wait(added <-chan struct{}, heartbeat, check, pause <-chan time
 		case <-heartbeat:
 			// An event without data changes only the client's position.
 			s.text.WriteString(": heartbeat\n")
-			s.id()
+			s.endEvent()
 			if reason := s.flush(); reason != "" {
 				return reason
 			}
@@ -209,7 +209,7 @@ func (s *stream) wait(added <-chan struct{}, heartbeat, check, pause <-chan time
 const (
 	endedClient  = "client"  // the client or its connection is gone
 	endedSlow    = "slow"    // the client did not read
-	endedDenied  = "denied"  // the credential is not accepted any more, or cannot be checked
+	endedDenied  = "denied"  // the credential is not accepted any more, or cannot be checked, or the right to read was withdrawn
 	endedStopped = "stopped" // the process stops
 )
 
@@ -248,13 +248,13 @@ func (s *stream) event(name string, data any) {
 	}
 	s.text.WriteString("event: " + name + "\ndata: ")
 	s.text.Write(line)
-	s.id()
+	s.endEvent()
 }
 
-// id ends an event.
-func (s *stream) id() { s.text.WriteString("id: " + s.cfg.Changes.Format(s.position) + "\n\n") }
+// endEvent ends an event with its id, the present position.
+func (s *stream) endEvent() { s.text.WriteString("id: " + s.cfg.Changes.Format(s.position) + "\n\n") }
 
-// renderChange leaves out the status and the generation of a schedule, which are those of its row.
+// renderChange omits the status and the generation of a schedule: those of its row are not what the API shows for schedules.
 func renderChange(c *changes.Change) api.TimerChange {
 	out := api.TimerChange{Type: api.TimerChangeType(c.Type), Namespace: c.Namespace, At: instant(c.At)}
 	if strings.HasPrefix(c.ID, shard.ScheduleIDPrefix) {

@@ -71,7 +71,7 @@ func (h *handler) apply(ctx context.Context, verb event.Verb, body []byte, from 
 
 // commit commits a command whose body has size bytes.
 func (h *handler) commit(ctx context.Context, c *command, size int) (answer, error) {
-	tracing.SetTimer(ctx, c.space, c.id)
+	tracing.SetTimer(ctx, c.namespaceName, c.id)
 	o, err := h.writeOne(ctx, c, size)
 	if err != nil {
 		return answer{}, err
@@ -87,7 +87,7 @@ func (h *handler) commit(ctx context.Context, c *command, size int) (answer, err
 		a.status = http.StatusNoContent
 	default:
 		a.body = api.LateDeletion{
-			Namespace: c.space, ID: c.id, TimerID: c.id, Generation: o.timer.Generation.String(),
+			Namespace: c.namespaceName, ID: c.id, TimerID: c.id, Generation: o.timer.Generation.String(),
 			Message: "deleted, but its delivery may have gone out",
 		}
 	}
@@ -105,8 +105,8 @@ func (s *Service) writeOne(ctx context.Context, c *command, size int) (outcome, 
 
 // applyOne applies a command whose body has size bytes.
 func (s *Service) applyOne(ctx context.Context, c *command, size int) (outcome, error) {
-	if c.alone != nil {
-		return c.alone(ctx, c)
+	if c.applySteps != nil {
+		return c.applySteps(ctx, c)
 	}
 	return s.writeOne(ctx, c, size)
 }

@@ -22,7 +22,7 @@ func (s *Service) checkTopic(ctx context.Context, c *command, topic string, rece
 	if c.namespace.Settings.EventTopics.Allow(topic) {
 		return nil
 	}
-	ns, err := s.settingsReads.since(ctx, s.cfg.Directory, c.space, received, s.cfg.Clock)
+	ns, err := s.settingsReads.since(ctx, s.cfg.Directory, c.namespaceName, received, s.cfg.Clock)
 	if err != nil {
 		return err
 	}

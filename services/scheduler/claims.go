@@ -16,7 +16,7 @@ import (
 type claims struct {
 	// answers has one answer for each shard, failures included.
 	answers []store.Claimed
-	// end is the end of the due queue before the claim.
+	// end is the end of the due queue, read before the claim.
 	end bus.Position
 }
 
@@ -24,17 +24,17 @@ type claims struct {
 const claimBatch = 1000
 
 // claim reads the end of the due queue and then claims the shards. It bounds the time of each of its calls.
-func (o *session) claim(ctx context.Context, shards []shard.ID) (claims, error) {
-	call, cancel := o.bounded(ctx)
-	floor, err := o.askFloor(call)
+func (s *session) claim(ctx context.Context, shards []shard.ID) (claims, error) {
+	call, cancel := s.bounded(ctx)
+	floor, err := s.askFloor(call)
 	cancel()
 	if err != nil {
 		return claims{}, err
 	}
 	c := claims{answers: make([]store.Claimed, 0, len(shards)), end: floor.End}
 	for some := range slices.Chunk(shards, claimBatch) {
-		call, cancel := o.bounded(ctx)
-		claimed, err := o.config.Store.Claim(call, o.config.Clock(), o.owner, some)
+		call, cancel := s.bounded(ctx)
+		claimed, err := s.config.Store.Claim(call, s.config.Clock(), s.owner, some)
 		cancel()
 		if err != nil {
 			return claims{}, fmt.Errorf("claim a batch of %d shards (%d in all): %w", len(some), len(shards), err)
@@ -45,8 +45,8 @@ func (o *session) claim(ctx context.Context, shards []shard.ID) (claims, error) 
 }
 
 // addClaims adds the claimed shards to the partition, and requests another claim of the remaining ones.
-func (o *session) addClaims(c claims) {
-	now := o.config.Clock()
+func (s *session) addClaims(c claims) {
+	now := s.config.Clock()
 	taken := 0
 	var failure error
 	for _, claimed := range c.answers {
@@ -56,23 +56,23 @@ func (o *session) addClaims(c claims) {
 		}
 		taken++
 		name := "" // it stays empty if the namespace is no longer in the directory
-		if ns := o.config.Directory.OfShard(claimed.Claim.Shard); ns != nil {
+		if ns := s.config.Directory.OfShard(claimed.Claim.Shard); ns != nil {
 			name = ns.Name
 		}
-		o.state.Claim(now, name, claimed, c.end)
-		delete(o.fencedAt, claimed.Claim.Shard)
+		s.state.Claim(now, name, claimed, c.end)
+		delete(s.fencedAt, claimed.Claim.Shard)
 	}
-	o.metrics.claims.Add(float64(taken))
-	o.claimWanted = o.claimWanted || failure != nil // claimMissing tries again
-	o.reportUnservedShards(opClaim, len(c.answers)-taken, failure)
+	s.metrics.claims.Add(float64(taken))
+	s.claimWanted = s.claimWanted || failure != nil // claimMissing tries again
+	s.reportUnservedShards(opClaim, len(c.answers)-taken, failure)
 }
 
 // missing lists the partition's shards that are neither claimed nor recently lost.
-func (o *session) missing(now timer.Millis) []shard.ID {
+func (s *session) missing(now timer.Millis) []shard.ID {
 	var ids []shard.ID
-	for _, ns := range o.config.Directory.All() {
-		for _, id := range ns.Shards.In(o.partition, o.config.Bus.Partitions()) {
-			if !o.state.Owns(id) && !o.recentlyFenced(id, now) {
+	for _, ns := range s.config.Directory.All() {
+		for _, id := range ns.Shards.In(s.partition, s.config.Bus.Partitions()) {
+			if !s.state.Owns(id) && !s.recentlyFenced(id, now) {
 				ids = append(ids, id)
 			}
 		}
@@ -82,87 +82,87 @@ func (o *session) missing(now timer.Millis) []shard.ID {
 
 // lookForShards checks for missing shards if namespaces were added or removed, or shards were lost, and requests a claim if there
 // are any.
-func (o *session) lookForShards(now timer.Millis) {
-	layout := o.config.Directory.Layout()
-	if layout == o.layout && len(o.fencedAt) == 0 {
+func (s *session) lookForShards(now timer.Millis) {
+	layout := s.config.Directory.Layout()
+	if layout == s.layout && len(s.fencedAt) == 0 {
 		return
 	}
-	maps.DeleteFunc(o.fencedAt, func(id shard.ID, _ timer.Millis) bool {
-		return o.config.Directory.OfShard(id) == nil // its namespace was deleted
+	maps.DeleteFunc(s.fencedAt, func(id shard.ID, _ timer.Millis) bool {
+		return s.config.Directory.OfShard(id) == nil // its namespace was deleted
 	})
-	missing := len(o.missing(now)) > 0
+	missing := len(s.missing(now)) > 0
 	if !missing {
-		o.layout = layout
+		s.layout = layout
 	}
-	o.claimWanted = o.claimWanted || missing
+	s.claimWanted = s.claimWanted || missing
 }
 
 // recentlyFenced reports whether the shard was recently lost, usually to a newer claim. Such a shard is not claimed immediately,
 // so that two sessions do not take the shard from each other repeatedly. It is claimed later, because a shard must have an
 // owner as long as the bus assigns the partition to this process.
-func (o *session) recentlyFenced(id shard.ID, now timer.Millis) bool {
-	at, fenced := o.fencedAt[id]
-	return fenced && now.Sub(at) < o.config.HintWindow/2
+func (s *session) recentlyFenced(id shard.ID, now timer.Millis) bool {
+	at, fenced := s.fencedAt[id]
+	return fenced && now.Sub(at) < s.config.HintWindow/2
 }
 
 // claimMissing claims shards of namespaces that were created after the partition was opened, shards whose claim failed,
 // and shards that were lost to a newer claim at least half a hint window ago.
-func (o *session) claimMissing() {
-	o.claimWanted = false
-	o.runIO(opClaim, func(ctx context.Context) func(timer.Millis) {
-		call, cancel := o.bounded(ctx)
-		err := o.config.Directory.Refresh(call)
+func (s *session) claimMissing() {
+	s.claimWanted = false
+	s.runIO(opClaim, func(ctx context.Context) func(timer.Millis) {
+		call, cancel := s.bounded(ctx)
+		err := s.config.Directory.Refresh(call)
 		cancel()
 		return func(now timer.Millis) {
 			if err != nil {
-				o.claimWanted = true
-				o.failed(opClaim, now, err)
+				s.claimWanted = true
+				s.failed(opClaim, now, err)
 				return
 			}
-			if ids := o.missing(now); len(ids) > 0 {
-				o.claimShards(ids)
+			if ids := s.missing(now); len(ids) > 0 {
+				s.claimShards(ids)
 				return
 			}
-			o.succeeded(opClaim, now.Add(o.config.FloorEvery)) // the earliest time of the next claimMissing
+			s.succeeded(opClaim, now.Add(s.config.FloorEvery)) // the earliest time of the next claimMissing
 		}
 	})
 }
 
-func (o *session) claimShards(ids []shard.ID) {
-	o.runIO(opClaim, func(ctx context.Context) func(timer.Millis) {
-		got, err := o.claim(ctx, ids)
+func (s *session) claimShards(ids []shard.ID) {
+	s.runIO(opClaim, func(ctx context.Context) func(timer.Millis) {
+		got, err := s.claim(ctx, ids)
 		return func(now timer.Millis) {
 			if err != nil {
-				o.claimWanted = true
-				o.failed(opClaim, now, err)
+				s.claimWanted = true
+				s.failed(opClaim, now, err)
 				return
 			}
-			o.succeeded(opClaim, now.Add(o.config.FloorEvery)) // the earliest time of the next claimMissing
-			o.addClaims(got)
+			s.succeeded(opClaim, now.Add(s.config.FloorEvery)) // the earliest time of the next claimMissing
+			s.addClaims(got)
 		}
 	})
 }
 
 // fenced records the shards that were lost.
-func (o *session) fenced(now timer.Millis, lost []shard.ID) {
+func (s *session) fenced(now timer.Millis, lost []shard.ID) {
 	if len(lost) == 0 {
 		return
 	}
 	deleted := 0
 	for _, id := range lost {
-		o.fencedAt[id] = now
+		s.fencedAt[id] = now
 		// The directory may still have an entry for a namespace that was removed from the store. The entry has DeletingSince,
 		// unless the last reads of the directory failed: a deletion sets it at least a minute before it removes the namespace, and the
 		// directory is read every half hint window, 30 s.
-		if ns := o.config.Directory.OfShard(id); ns == nil || ns.Settings.DeletingSince != 0 {
+		if ns := s.config.Directory.OfShard(id); ns == nil || ns.Settings.DeletingSince != 0 {
 			deleted++
 		}
 	}
 	if deleted > 0 {
-		o.log.Info("shards lost: their namespaces are deleted or being deleted", "shards", deleted)
+		s.log.Info("shards lost: their namespaces are deleted or being deleted", "shards", deleted)
 	}
 	if others := len(lost) - deleted; others > 0 {
-		o.metrics.fenced.Add(float64(others))
-		o.log.Warn("shards lost: another session has claimed them", "shards", others)
+		s.metrics.fenced.Add(float64(others))
+		s.log.Warn("shards lost: another session has claimed them", "shards", others)
 	}
 }

@@ -17,139 +17,139 @@ import (
 const minSweepDelay = 250 * time.Millisecond
 
 // String returns the name of an operation in logs and metrics.
-func (e operation) String() string {
-	return [...]string{"publish", "poll", "sweep", "floor", "advance", "outbox", "claim", "none"}[e]
+func (op operation) String() string {
+	return [...]string{"publish", "poll", "sweep", "floor", "advance", "outbox", "claim", "none"}[op]
 }
 
 // start begins an operation. The caller has checked that it does not run.
-func (o *session) start(e operation, now timer.Millis) {
-	switch e {
+func (s *session) start(op operation, now timer.Millis) {
+	switch op {
 	case opPublish:
-		o.publish(now)
+		s.publish(now)
 	case opPoll:
-		o.poll(now)
+		s.poll(now)
 	case opSweep:
-		o.sweep()
+		s.sweep()
 	case opFloor:
-		o.floor()
+		s.floor()
 	case opAdvance:
-		o.advance(now)
+		s.advance(now)
 	case opOutbox:
-		o.publishOutbox(now)
+		s.publishOutbox(now)
 	case opClaim:
-		o.claimMissing()
+		s.claimMissing()
 	case opCount:
 	}
 }
 
 // runIO runs I/O in a goroutine. The loop, or Close, calls the function that io returns, which may start the next step
 // of the operation.
-func (o *session) runIO(e operation, io func(ctx context.Context) func(now timer.Millis)) {
-	if o.closing {
+func (s *session) runIO(op operation, io func(ctx context.Context) func(now timer.Millis)) {
+	if s.closing {
 		return
 	}
-	o.running[e] = true
-	o.workers.Go(func() {
-		ctx, cancel := o.ioCtx, context.CancelFunc(func() {})
-		if e != opPublish && e != opSweep && e != opClaim { // these bound each of their calls
-			ctx, cancel = o.bounded(ctx)
+	s.running[op] = true
+	s.workers.Go(func() {
+		ctx, cancel := s.ioCtx, context.CancelFunc(func() {})
+		if op != opPublish && op != opSweep && op != opClaim { // publish, sweep and claim set a timeout for each call themselves
+			ctx, cancel = s.bounded(ctx)
 		}
 		apply := io(ctx)
 		cancel()
-		o.results <- func(now timer.Millis) {
-			o.running[e] = false
+		s.results <- func(now timer.Millis) {
+			s.running[op] = false
 			apply(now)
 		}
 	})
 }
 
-// bounded bounds a call of the store or the bus.
-func (o *session) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, o.config.CallTimeout)
+// bounded returns a context with the timeout of one call of the store or the bus.
+func (s *session) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.config.CallTimeout)
 }
 
 // operationName returns the name of an operation on this partition in the log.
-func (o *session) operationName(e operation) string {
-	return fmt.Sprintf("%s in partition %d", e, o.partition)
+func (s *session) operationName(op operation) string {
+	return fmt.Sprintf("%s in partition %d", op, s.partition)
 }
 
 // failed records a failure and returns when to try again.
-func (o *session) failed(e operation, now timer.Millis, err error) timer.Millis {
-	if o.ioCtx.Err() != nil {
+func (s *session) failed(op operation, now timer.Millis, err error) timer.Millis {
+	if s.ioCtx.Err() != nil {
 		return timer.Never
 	}
-	if o.backoffs[e] == nil {
-		o.backoffs[e] = newBackoff()
+	if s.backoffs[op] == nil {
+		s.backoffs[op] = newBackoff()
 	}
-	o.outage.Failed(o.operationName(e), err)
-	o.metrics.failures.WithLabelValues(e.String()).Inc()
-	o.nextRun[e] = now.Add(o.backoffs[e].NextBackOff())
-	return o.nextRun[e]
+	s.outage.Failed(s.operationName(op), err)
+	s.metrics.failures.WithLabelValues(op.String()).Inc()
+	s.nextRun[op] = now.Add(s.backoffs[op].NextBackOff())
+	return s.nextRun[op]
 }
 
 // succeeded ends a series of failures and sets when the operation may run next.
-func (o *session) succeeded(e operation, next timer.Millis) {
-	o.backoffs[e] = nil
-	o.outage.Succeeded(o.operationName(e))
-	o.nextRun[e] = next
+func (s *session) succeeded(op operation, next timer.Millis) {
+	s.backoffs[op] = nil
+	s.outage.Succeeded(s.operationName(op))
+	s.nextRun[op] = next
 }
 
 // reportUnserved records that the store did not serve some shards in an operation.
-func (o *session) reportUnserved(e operation) {
-	n, err := o.state.Unserved()
-	if o.ioCtx.Err() == nil {
-		o.reportUnservedShards(e, n, err)
+func (s *session) reportUnserved(op operation) {
+	n, err := s.state.Unserved()
+	if s.ioCtx.Err() == nil {
+		s.reportUnservedShards(op, n, err)
 	}
 }
 
-func (o *session) reportUnservedShards(e operation, n int, err error) {
-	operation := o.operationName(e) + " for some shards"
+func (s *session) reportUnservedShards(op operation, n int, err error) {
+	operation := s.operationName(op) + " for some shards"
 	if n == 0 {
-		o.outage.Succeeded(operation)
+		s.outage.Succeeded(operation)
 		return
 	}
-	o.metrics.failures.WithLabelValues(e.String()).Inc()
-	o.outage.Failed(operation, err, "shards", n)
+	s.metrics.failures.WithLabelValues(op.String()).Inc()
+	s.outage.Failed(operation, err, "shards", n)
 }
 
-// publish publishes due states, and repeats until the bus has them: until then, their keys block the watermark.
-func (o *session) publish(now timer.Millis) {
-	credit := o.budget.Take(o.config.PublishBatch)
-	batch, left := o.state.TakeDue(now, o.config.PublishBatch, credit)
-	o.budget.Return(left)
+// publish publishes due states, and retries until the bus has them. Until then, the watermark cannot pass their keys.
+func (s *session) publish(now timer.Millis) {
+	credit := s.budget.Take(s.config.PublishBatch)
+	batch, left := s.state.TakeDue(now, s.config.PublishBatch, credit)
+	s.budget.Return(left)
 	if len(batch) == 0 {
 		return
 	}
 	messages := make([]bus.Message, len(batch))
 	for i := range batch {
-		messages[i] = partition.Message(&batch[i], o.partition)
-		o.metrics.lateness.Observe(now.Sub(batch[i].Row.DueAt).Seconds())
+		messages[i] = partition.Message(&batch[i], s.partition)
+		s.metrics.lateness.Observe(now.Sub(batch[i].Row.DueAt).Seconds())
 	}
-	o.runIO(opPublish, func(ctx context.Context) func(timer.Millis) {
-		positions, err := o.publishWithRetry(ctx, messages)
+	s.runIO(opPublish, func(ctx context.Context) func(timer.Millis) {
+		positions, err := s.publishWithRetry(ctx, messages)
 		var last bus.Position
 		if err == nil {
 			last = positions[len(positions)-1]
 		}
-		o.budget.Published(credit-left, last)
+		s.budget.Published(credit-left, last)
 		return func(now timer.Millis) {
 			if err != nil {
 				return
 			}
-			o.metrics.published.Add(float64(len(batch)))
-			o.metrics.hottest.add(now, batch)
-			o.state.Published(now, batch, positions)
-			o.succeeded(opPublish, now)
+			s.metrics.published.Add(float64(len(batch)))
+			s.metrics.hottest.add(now, batch)
+			s.state.Published(now, batch, positions)
+			s.succeeded(opPublish, now)
 		}
 	})
 }
 
 // publishWithRetry repeats the publish, with the same IDs, until the bus has the messages or ctx ends.
-func (o *session) publishWithRetry(ctx context.Context, messages []bus.Message) ([]bus.Position, error) {
+func (s *session) publishWithRetry(ctx context.Context, messages []bus.Message) ([]bus.Position, error) {
 	pause := newBackoff()
 	for {
-		call, cancel := o.bounded(ctx)
-		positions, err := o.config.Bus.Publish(call, bus.Due, messages...)
+		call, cancel := s.bounded(ctx)
+		positions, err := s.config.Bus.Publish(call, bus.Due, messages...)
 		cancel()
 		if err == nil {
 			return positions, nil
@@ -157,157 +157,158 @@ func (o *session) publishWithRetry(ctx context.Context, messages []bus.Message) 
 		if ctx.Err() != nil || errors.Is(err, bus.ErrClosed) {
 			return nil, err
 		}
-		o.metrics.failures.WithLabelValues(opPublish.String()).Inc()
-		o.outage.Failed(o.operationName(opPublish), err, "events", len(messages))
+		s.metrics.failures.WithLabelValues(opPublish.String()).Inc()
+		s.outage.Failed(s.operationName(opPublish), err, "events", len(messages))
 		if !timer.Sleep(ctx, pause.NextBackOff()) {
 			return nil, err
 		}
 	}
 }
 
-func (o *session) poll(now timer.Millis) {
-	q := o.state.Poll(now)
-	o.runIO(opPoll, func(ctx context.Context) func(timer.Millis) {
-		answer, err := o.config.Store.Due(ctx, q)
+func (s *session) poll(now timer.Millis) {
+	q := s.state.Poll(now)
+	s.runIO(opPoll, func(ctx context.Context) func(timer.Millis) {
+		answer, err := s.config.Store.Due(ctx, q)
 		return func(now timer.Millis) {
 			if err != nil {
-				o.state.PollFailed(q, o.failed(opPoll, now, err))
+				s.state.PollFailed(q, s.failed(opPoll, now, err))
 				return
 			}
-			o.succeeded(opPoll, now)
-			o.fenced(now, o.state.Polled(now, q, answer))
-			o.reportUnserved(opPoll)
+			s.succeeded(opPoll, now)
+			s.fenced(now, s.state.Polled(now, q, answer))
+			s.reportUnserved(opPoll)
 		}
 	})
 }
 
-// sweep requests the ack floor and then reads the rows, page by page. If all shards are idle, it reads no rows, and the
-// sessions of the process share a request for the floor.
-func (o *session) sweep() {
-	ask := o.askFloor
-	if _, all := o.state.IdleSince(); all {
-		ask = func(ctx context.Context) (bus.Floor, error) { return o.recentFloor(ctx, o.config.Sweep/2) }
+// sweep requests the ack floor and then reads the rows, page by page. If all shards are idle, an older floor is enough
+// (SweepStart), so the sessions of the process share a request.
+func (s *session) sweep() {
+	ask := s.askFloor
+	if _, all := s.state.IdleSince(); all {
+		ask = func(ctx context.Context) (bus.Floor, error) { return s.recentFloor(ctx, s.config.Sweep/2) }
 	}
-	o.runIO(opSweep, func(ctx context.Context) func(timer.Millis) {
-		call, cancel := o.bounded(ctx)
+	s.runIO(opSweep, func(ctx context.Context) func(timer.Millis) {
+		call, cancel := s.bounded(ctx)
 		floor, err := ask(call)
 		cancel()
 		return func(now timer.Millis) {
 			if err != nil {
-				o.hintsMissed = true
-				o.failed(opSweep, now, err)
+				s.hintsMissed = true
+				s.failed(opSweep, now, err)
 				return
 			}
-			if o.hintsMissed {
-				o.hintsMissed = false
-				o.state.HintsLost(now)
+			if s.hintsMissed {
+				s.hintsMissed = false
+				s.state.HintsLost(now)
 			}
-			o.state.Floor(now, floor)
-			o.sweepPage(o.state.SweepStart(now))
+			s.state.SetFloor(now, floor)
+			s.sweepPage(s.state.SweepStart(now))
 		}
 	})
 }
 
-func (o *session) sweepPage(q store.OverdueQuery) {
-	o.runIO(opSweep, func(ctx context.Context) func(timer.Millis) {
-		page, err := o.overdue(ctx, q)
+func (s *session) sweepPage(q store.OverdueQuery) {
+	s.runIO(opSweep, func(ctx context.Context) func(timer.Millis) {
+		page, err := s.overdue(ctx, q)
 		return func(now timer.Millis) {
 			if err != nil {
-				o.state.SweepFailed()
-				if o.sessionCtx.Err() == nil {
-					o.failed(opSweep, now, err)
+				s.state.SweepFailed()
+				if s.sessionCtx.Err() == nil {
+					s.failed(opSweep, now, err)
 				}
 				return
 			}
-			next, done, fenced := o.state.Swept(q, page)
-			o.fenced(now, fenced)
-			o.reportUnserved(opSweep)
+			next, done, fenced := s.state.Swept(q, page)
+			s.fenced(now, fenced)
+			s.reportUnserved(opSweep)
 			if !done {
-				o.sweepPage(next)
+				s.sweepPage(next)
 				return
 			}
-			o.metrics.sweepFinds.Add(float64(o.state.SweepQueued()))
-			o.sweptAt = now
-			o.succeeded(opSweep, now.Add(o.state.SweepPause(o.config.Sweep)))
-			o.lookForShards(now)
+			s.metrics.sweepFinds.Add(float64(s.state.SweepQueued()))
+			s.sweptAt = now
+			s.succeeded(opSweep, now.Add(s.state.SweepPause(s.config.Sweep)))
+			s.lookForShards(now)
 		}
 	})
 }
 
 // overdue reads a page. A process reads few pages at the same time: the sweeps of all partitions begin at the same
 // time, and would delay polls and row checks (SQLite has four read connections).
-func (o *session) overdue(ctx context.Context, q store.OverdueQuery) ([]store.OverdueShard, error) {
+func (s *session) overdue(ctx context.Context, q store.OverdueQuery) ([]store.OverdueShard, error) {
 	select {
-	case o.sweepSlots <- struct{}{}:
-	case <-o.sessionCtx.Done():
-		return nil, o.sessionCtx.Err()
+	case s.sweepSlots <- struct{}{}:
+	case <-s.sessionCtx.Done():
+		return nil, s.sessionCtx.Err()
 	}
-	defer func() { <-o.sweepSlots }()
-	call, cancel := o.bounded(ctx)
+	defer func() { <-s.sweepSlots }()
+	call, cancel := s.bounded(ctx)
 	defer cancel()
-	return o.config.Store.Overdue(call, q)
+	return s.config.Store.Overdue(call, q)
 }
 
-func (o *session) floor() {
-	o.runIO(opFloor, func(ctx context.Context) func(timer.Millis) {
-		floor, err := o.recentFloor(ctx, o.config.QueueAheadFor/4)
+func (s *session) floor() {
+	s.runIO(opFloor, func(ctx context.Context) func(timer.Millis) {
+		floor, err := s.recentFloor(ctx, s.config.QueueAheadFor/4)
 		return func(now timer.Millis) {
 			if err != nil {
-				o.failed(opFloor, now, err)
+				s.failed(opFloor, now, err)
 				return
 			}
-			o.state.Floor(now, floor)
-			o.flooredAt = now
-			o.succeeded(opFloor, now.Add(o.config.FloorEvery))
+			s.state.SetFloor(now, floor)
+			s.floorReadAt = now
+			s.succeeded(opFloor, now.Add(s.config.FloorEvery))
 		}
 	})
 }
 
 // askFloor requests the ack floor. The answer is not older than the call.
-func (o *session) askFloor(ctx context.Context) (bus.Floor, error) {
-	return o.ownFloor(o.askFloors(ctx))
+func (s *session) askFloor(ctx context.Context) (bus.Floor, error) {
+	return s.ownFloor(s.askFloors(ctx))
 }
 
 // recentFloor returns an ack floor that is at most age old.
-func (o *session) recentFloor(ctx context.Context, age time.Duration) (bus.Floor, error) {
-	return o.ownFloor(o.floors.recent(ctx, age, o.askFloors))
+func (s *session) recentFloor(ctx context.Context, age time.Duration) (bus.Floor, error) {
+	return s.ownFloor(s.floors.recent(ctx, age, s.askFloors))
 }
 
-func (o *session) askFloors(ctx context.Context) (bus.Floors, error) {
-	floors, err := o.config.Bus.Floor(ctx, bus.Due, bus.GroupDispatchers)
+func (s *session) askFloors(ctx context.Context) (bus.Floors, error) {
+	floors, err := s.config.Bus.Floor(ctx, bus.Due, bus.GroupDispatchers)
 	if err == nil {
-		o.budget.Observe(o.config.Clock(), floors)
+		s.budget.Observe(s.config.Clock(), floors)
 	}
 	return floors, err
 }
 
 // ownFloor returns the entry of this partition.
-func (o *session) ownFloor(floors bus.Floors, err error) (bus.Floor, error) {
+func (s *session) ownFloor(floors bus.Floors, err error) (bus.Floor, error) {
 	if err != nil {
 		return bus.Floor{}, fmt.Errorf("read ack floor of the due queue: %w", err)
 	}
-	if int(o.partition) >= len(floors) {
-		return bus.Floor{}, fmt.Errorf("read ack floor of the due queue: no partition %d among %d", o.partition, len(floors))
+	if int(s.partition) >= len(floors) {
+		return bus.Floor{}, fmt.Errorf("read ack floor of the due queue: partition %d is missing: the bus returned %d floors",
+			s.partition, len(floors))
 	}
-	return floors[o.partition], nil
+	return floors[s.partition], nil
 }
 
-func (o *session) advance(now timer.Millis) {
-	items := o.state.Advances(now)
+func (s *session) advance(now timer.Millis) {
+	items := s.state.Advances(now)
 	if len(items) == 0 {
-		o.nextRun[opAdvance] = now.Add(o.config.AdvanceEvery)
+		s.nextRun[opAdvance] = now.Add(s.config.AdvanceEvery)
 		return
 	}
-	o.runIO(opAdvance, func(ctx context.Context) func(timer.Millis) {
-		answers, err := o.config.Store.Advance(ctx, now, items)
+	s.runIO(opAdvance, func(ctx context.Context) func(timer.Millis) {
+		answers, err := s.config.Store.Advance(ctx, now, items)
 		return func(now timer.Millis) {
 			if err != nil {
-				o.failed(opAdvance, now, err)
+				s.failed(opAdvance, now, err)
 				return
 			}
-			o.succeeded(opAdvance, now.Add(o.config.AdvanceEvery))
-			o.fenced(now, o.state.Advanced(items, answers))
-			o.reportUnserved(opAdvance)
+			s.succeeded(opAdvance, now.Add(s.config.AdvanceEvery))
+			s.fenced(now, s.state.Advanced(items, answers))
+			s.reportUnserved(opAdvance)
 		}
 	})
 }

@@ -34,24 +34,24 @@ type outboxResult struct {
 	more bool
 }
 
-func (o *session) publishOutbox(now timer.Millis) {
-	asked, before, refused := now, now.Add(-o.config.OutboxAfter), o.refusedEntries
-	shards, all := o.outboxShards()
-	o.runIO(opOutbox, func(ctx context.Context) func(timer.Millis) {
-		answer, err := o.publishOutboxPage(ctx, shards, now, before, refused)
+func (s *session) publishOutbox(now timer.Millis) {
+	asked, before, refused := now, now.Add(-s.config.OutboxAfter), s.refusedEntries
+	shards, all := s.outboxShards()
+	s.runIO(opOutbox, func(ctx context.Context) func(timer.Millis) {
+		answer, err := s.publishOutboxPage(ctx, shards, now, before, refused)
 		return func(now timer.Millis) {
-			o.refusedEntries = answer.refused
+			s.refusedEntries = answer.refused
 			switch {
 			case err != nil:
-				o.failed(opOutbox, now, err)
+				s.failed(opOutbox, now, err)
 				return
 			case answer.more:
-				o.succeeded(opOutbox, now)
+				s.succeeded(opOutbox, now)
 			default:
-				o.succeeded(opOutbox, now.Add(o.config.OutboxAfter))
+				s.succeeded(opOutbox, now.Add(s.config.OutboxAfter))
 			}
 			if all {
-				o.outboxReadAt = asked
+				s.outboxReadAt = asked
 			}
 		}
 	})
@@ -60,20 +60,20 @@ func (o *session) publishOutbox(now timer.Millis) {
 // outboxShards returns the shards of the next page. all is set if they are all shards of the session. The store may fill
 // a page with the first of them, so each page begins with another shard. If refused entries may fill a page, every
 // second page leaves out their shards, so that a shard delays no other.
-func (o *session) outboxShards() (shards []shard.ID, all bool) {
-	held := o.state.Shards()
+func (s *session) outboxShards() (shards []shard.ID, all bool) {
+	held := s.state.Shards()
 	if len(held) == 0 {
 		return nil, true
 	}
-	maps.DeleteFunc(o.refusedEntries, func(id store.OutboxID, _ bool) bool { return !slices.Contains(held, id.Ref.Shard) })
-	o.outboxPages++
-	first := o.outboxPages % len(held)
+	maps.DeleteFunc(s.refusedEntries, func(id store.OutboxID, _ bool) bool { return !slices.Contains(held, id.Ref.Shard) })
+	s.outboxPages++
+	first := s.outboxPages % len(held)
 	shards = slices.Concat(held[first:], held[:first])
-	if len(o.refusedEntries) < maxRefusedEntries || o.outboxPages%2 == 0 {
+	if len(s.refusedEntries) < maxRefusedEntries || s.outboxPages%2 == 0 {
 		return shards, true
 	}
 	refused := map[shard.ID]bool{}
-	for id := range o.refusedEntries {
+	for id := range s.refusedEntries {
 		refused[id.Ref.Shard] = true
 	}
 	others := slices.DeleteFunc(slices.Clone(shards), func(id shard.ID) bool { return refused[id] })
@@ -86,11 +86,11 @@ func (o *session) outboxShards() (shards []shard.ID, all bool) {
 // publishOutboxPage publishes the marked entries in one batch. Entries that were refused before are published one by
 // one. If the bus refuses the batch, its entries are published one by one, too, so that a bad entry delays no others.
 // It returns an error if no entry was published.
-func (o *session) publishOutboxPage(
+func (s *session) publishOutboxPage(
 	ctx context.Context, shards []shard.ID, now, before timer.Millis, refused map[store.OutboxID]bool,
 ) (outboxResult, error) {
 	limit := outboxPageSize + min(len(refused), maxRefusedEntries)
-	entries, err := o.config.Store.Outbox(ctx, shards, before, limit)
+	entries, err := s.config.Store.Outbox(ctx, shards, before, limit)
 	if err != nil || len(entries) == 0 {
 		return outboxResult{refused: refused}, err
 	}
@@ -102,7 +102,7 @@ func (o *session) publishOutboxPage(
 			together = append(together, &entries[i])
 		}
 	}
-	done, left, failure := o.publishEntries(ctx, now, together)
+	done, left, failure := s.publishEntries(ctx, now, together)
 	apart = append(left, apart...)
 	answer := outboxResult{refused: map[store.OutboxID]bool{}}
 	for id := range refused {
@@ -114,7 +114,7 @@ func (o *session) publishOutboxPage(
 	for _, n := range apart {
 		err := ctx.Err()
 		if err == nil {
-			err = o.publishEntry(ctx, now, n)
+			err = s.publishEntry(ctx, now, n)
 		}
 		if err == nil {
 			done++
@@ -128,9 +128,9 @@ func (o *session) publishOutboxPage(
 	if done == 0 {
 		return answer, failure
 	}
-	o.metrics.outboxRefused.WithLabelValues("retried").Add(float64(len(answer.refused) - others))
+	s.metrics.outboxRefused.WithLabelValues("retried").Add(float64(len(answer.refused) - others))
 	if len(answer.refused) > len(refused) {
-		o.log.Warn("bus refused events of dead or parked timers, retrying", "timers", len(answer.refused), "error", failure)
+		s.log.Warn("bus refused events of dead or parked timers, retrying", "timers", len(answer.refused), "error", failure)
 	}
 	answer.more = len(entries) == limit
 	return answer, nil
@@ -138,16 +138,16 @@ func (o *session) publishOutboxPage(
 
 // publishEntries publishes entries together and removes them from the outbox. It returns how many were published, and
 // the entries that the bus refused.
-func (o *session) publishEntries(
+func (s *session) publishEntries(
 	ctx context.Context, now timer.Millis, entries []*store.OutboxEntry,
 ) (done int, left []*store.OutboxEntry, err error) {
 	if len(entries) == 0 {
 		return 0, nil, nil
 	}
 	// If the bus hangs on an entry, half of the time remains for publishing one by one.
-	publish, cancel := context.WithTimeout(ctx, o.config.CallTimeout/2)
+	publish, cancel := context.WithTimeout(ctx, s.config.CallTimeout/2)
 	defer cancel()
-	err = o.publishEntryEvents(publish, event.NoticeOf, now, entries...)
+	err = s.publishEntryEvents(publish, event.NoticeOf, now, entries...)
 	var ids []store.OutboxID
 	for i, n := range entries {
 		if bus.ErrorOf(err, i) == nil {
@@ -159,8 +159,8 @@ func (o *session) publishEntries(
 	if len(ids) == 0 {
 		return 0, left, err
 	}
-	o.metrics.outboxPublished.Add(float64(len(ids)))
-	if failed := o.config.Store.RemoveFromOutbox(ctx, ids); failed != nil {
+	s.metrics.outboxPublished.Add(float64(len(ids)))
+	if failed := s.config.Store.RemoveFromOutbox(ctx, ids); failed != nil {
 		return 0, left, failed
 	}
 	return len(ids), left, err
@@ -169,46 +169,46 @@ func (o *session) publishEntries(
 // publishEntry publishes one entry and removes it from the outbox. If the event is too large for the bus, it is published without
 // its payload. If it is still too large, it can never be published, and is only removed: history and list still
 // have the timer.
-func (o *session) publishEntry(ctx context.Context, now timer.Millis, n *store.OutboxEntry) error {
+func (s *session) publishEntry(ctx context.Context, now timer.Millis, n *store.OutboxEntry) error {
 	// If the bus hangs on this entry, time remains for others.
-	publish, cancel := context.WithTimeout(ctx, o.config.CallTimeout/4)
+	publish, cancel := context.WithTimeout(ctx, s.config.CallTimeout/4)
 	defer cancel()
-	err := o.publishEntryEvents(publish, event.NoticeOf, now, n)
+	err := s.publishEntryEvents(publish, event.NoticeOf, now, n)
 	if errors.Is(err, bus.ErrTooLarge) {
-		err = o.publishEntryEvents(publish, event.NoticeWithoutPayload, now, n)
+		err = s.publishEntryEvents(publish, event.NoticeWithoutPayload, now, n)
 	}
 	switch {
 	case errors.Is(err, bus.ErrTooLarge):
-		o.metrics.outboxRefused.WithLabelValues("dropped").Inc()
-		o.log.Error("event of a dead or parked timer is too large for the bus, dropped",
+		s.metrics.outboxRefused.WithLabelValues("dropped").Inc()
+		s.log.Error("event of a dead or parked timer is too large for the bus, dropped",
 			"namespace", n.Timer.Namespace, "timer", n.Timer.ID, "status", string(n.Timer.Status), "error", err)
 	case err != nil:
 		return fmt.Errorf("timer %q of namespace %q: %w", n.Timer.ID, n.Timer.Namespace, err)
 	default:
-		o.metrics.outboxPublished.Inc()
+		s.metrics.outboxPublished.Inc()
 	}
-	return o.config.Store.RemoveFromOutbox(ctx, []store.OutboxID{n.ID})
+	return s.config.Store.RemoveFromOutbox(ctx, []store.OutboxID{n.ID})
 }
 
 // publishEntryEvents publishes the events of entries. Their ids let the bus drop events that it already accepted in an
 // attempt whose answer was lost.
-func (o *session) publishEntryEvents(
+func (s *session) publishEntryEvents(
 	ctx context.Context, eventOf func(source string, t *timer.Timer, at timer.Millis) (event.CloudEvent, error),
 	now timer.Millis, entries ...*store.OutboxEntry,
 ) error {
 	messages := make([]bus.Message, len(entries))
 	for i, n := range entries {
-		e, err := eventOf(o.config.Source, &n.Timer, now)
+		e, err := eventOf(s.config.Source, &n.Timer, now)
 		if err != nil {
 			return err
 		}
-		headers, body, err := e.Encode(o.config.Format)
+		headers, body, err := e.Encode(s.config.Format)
 		if err != nil {
 			return err
 		}
-		messages[i] = bus.Message{Partition: o.partition, Key: e.Subject, ID: e.ID, Headers: headers, Body: body}
+		messages[i] = bus.Message{Partition: s.partition, Key: e.Subject, ID: e.ID, Headers: headers, Body: body}
 	}
-	if _, err := o.config.Bus.Publish(ctx, bus.Dead, messages...); err != nil {
+	if _, err := s.config.Bus.Publish(ctx, bus.Dead, messages...); err != nil {
 		return fmt.Errorf("publish %d outbox entries: %w", len(messages), err)
 	}
 	return nil

@@ -35,8 +35,8 @@ const (
 	opCount
 )
 
-// session owns one partition. Only the loop goroutine uses the fields from state to reported; open uses them before it begins, and
-// Close after it has ended. I/O runs in other goroutines, which return their results as functions for the loop to call.
+// session owns one partition. open, the loop and Close use the fields from state to reported one after the other, so no lock is needed.
+// I/O runs in other goroutines, which return their results as functions for the loop to call.
 type session struct {
 	config     *Config
 	metrics    *metrics
@@ -54,8 +54,8 @@ type session struct {
 	nextRun  [opCount]timer.Millis
 	running  [opCount]bool
 	backoffs [opCount]*backoff.ExponentialBackOff
-	// sweptAt is when a sweep last completed, and flooredAt when a request for the floor outside a sweep was last answered.
-	sweptAt, flooredAt timer.Millis
+	// sweptAt is when a sweep last completed, and floorReadAt when a request for the floor outside a sweep was last answered.
+	sweptAt, floorReadAt timer.Millis
 	// hintsMissed: the bus failed when a sweep began, so hints may have been lost.
 	hintsMissed bool
 	// outboxReadAt is when the outbox of all shards was last read, and outboxPages counts the pages.
@@ -67,7 +67,7 @@ type session struct {
 	fencedAt map[shard.ID]timer.Millis
 	// claimWanted: there may be shards to claim.
 	claimWanted bool
-	// layout is the directory's layout when lookForShards last found no missing shard.
+	// layout is the result of Directory.Layout when lookForShards last found no missing shard.
 	layout uint64
 	// closing: no new operation begins.
 	closing  bool
@@ -87,23 +87,24 @@ type session struct {
 	workers    sync.WaitGroup
 }
 
-func newSession(ctx context.Context, s *Service, p shard.Partition, incarnation timer.UUID) *session {
+func newSession(ctx context.Context, service *Service, p shard.Partition, incarnation timer.UUID) *session {
 	io, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	o := &session{
-		config: &s.config, metrics: s.metrics, partition: p,
-		log:    s.config.Logger.With("partition", int(p)),
-		outage: s.outage, budget: s.budget, floors: s.floors, sweepSlots: s.sweepSlots,
-		owner:      store.Owner{Incarnation: incarnation, Node: s.config.Node},
-		state:      partition.New(s.config.limits()),
+	config := &service.config
+	s := &session{
+		config: config, metrics: service.metrics, partition: p,
+		log:    config.Logger.With("partition", int(p)),
+		outage: service.outage, budget: service.budget, floors: service.floors, sweepSlots: service.sweepSlots,
+		owner:      store.Owner{Incarnation: incarnation, Node: config.Node},
+		state:      partition.New(config.limits()),
 		fencedAt:   map[shard.ID]timer.Millis{},
-		hints:      make(chan event.Hint, s.config.HintQueue),
+		hints:      make(chan event.Hint, config.HintQueue),
 		results:    make(chan func(timer.Millis), opCount),
 		sessionCtx: ctx, ioCtx: io, cancel: cancel,
 	}
-	now := s.config.Clock()
-	o.nextRun[opSweep] = now.Add(s.config.Sweep)
-	o.nextRun[opOutbox] = now.Add(s.config.OutboxAfter)
-	return o
+	now := config.Clock()
+	s.nextRun[opSweep] = now.Add(config.Sweep)
+	s.nextRun[opOutbox] = now.Add(config.OutboxAfter)
+	return s
 }
 
 // newBackoff returns the backoff after failures: 250 ms, doubling, at most 10 s. It has no jitter: a process has few
@@ -116,19 +117,19 @@ func newBackoff() *backoff.ExponentialBackOff {
 	)
 }
 
-func (o *session) begin() { o.loop.Go(o.run) }
+func (s *session) begin() { s.loop.Go(s.run) }
 
 // Deliver queues a hint. It never blocks: hints may be lost.
-func (o *session) Deliver(_ context.Context, d *bus.Delivery) error {
+func (s *session) Deliver(_ context.Context, d *bus.Delivery) error {
 	h, err := event.UnmarshalHint(d.Body)
 	if err != nil {
-		// A hint that cannot be decoded, for example that of a later release, counts as lost. The message key is the
-		// shard, so a poll of the shard finds the timer. The hint cannot return to a queue, because hints have none.
+		// A hint that cannot be decoded, for example that of a later release, is replaced by one with only the shard, which is the
+		// message key. So a poll finds the timer. The hint cannot be redelivered, because the bus does not queue hints.
 		result := "malformed"
 		if errors.Is(err, event.ErrUnknown) {
 			result = "unknown"
 		}
-		o.metrics.hints.WithLabelValues(result).Inc()
+		s.metrics.hints.WithLabelValues(result).Inc()
 		id, err := strconv.ParseUint(d.Key, 10, 32)
 		if err != nil {
 			return nil //nolint:nilerr // the key is not a shard
@@ -136,35 +137,35 @@ func (o *session) Deliver(_ context.Context, d *bus.Delivery) error {
 		h = event.Hint{Shard: shard.ID(id)}
 	}
 	select {
-	case o.hints <- h:
+	case s.hints <- h:
 	default:
-		o.overflow.Store(true)
-		o.metrics.hints.WithLabelValues("dropped").Inc()
+		s.overflow.Store(true)
+		s.metrics.hints.WithLabelValues("dropped").Inc()
 	}
 	return nil
 }
 
 // run is the loop.
-func (o *session) run() {
+func (s *session) run() {
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
 	for {
-		stepped := o.config.StoreClock.VirtualStep()
+		stepped := s.config.StoreClock.VirtualStep()
 		// With a clock that is ahead, all timers would seem due and all publications lost.
-		if !o.config.StoreClock.AwaitTrust(o.sessionCtx) {
+		if !s.config.StoreClock.AwaitTrust(s.sessionCtx) {
 			return
 		}
-		now := o.config.Clock()
-		o.act(now)
-		o.metrics.show(&o.reported, o.state)
-		alarm.Reset(max(0, o.wakeAt(now).Sub(now)))
+		now := s.config.Clock()
+		s.act(now)
+		s.metrics.show(&s.reported, s.state)
+		alarm.Reset(max(0, s.wakeAt(now).Sub(now)))
 		select {
-		case <-o.sessionCtx.Done():
+		case <-s.sessionCtx.Done():
 			return
-		case apply := <-o.results:
-			apply(o.config.Clock())
-		case h := <-o.hints:
-			o.hint(h)
+		case apply := <-s.results:
+			apply(s.config.Clock())
+		case h := <-s.hints:
+			s.hint(h)
 		case <-stepped:
 		case <-alarm.C:
 		}
@@ -172,19 +173,19 @@ func (o *session) run() {
 }
 
 // hint processes one hint and all others that are queued.
-func (o *session) hint(h event.Hint) {
-	now := o.config.Clock()
-	for range cap(o.hints) {
-		result := o.state.Hint(now, h)
+func (s *session) hint(h event.Hint) {
+	now := s.config.Clock()
+	for range cap(s.hints) {
+		result := s.state.Hint(now, h)
 		if h.Revision != 0 { // otherwise Deliver has counted it
-			o.metrics.hints.WithLabelValues(string(result)).Inc()
+			s.metrics.hints.WithLabelValues(string(result)).Inc()
 		}
 		if result == partition.HintForeign {
 			// A namespace created after the partition was opened, or a shard lost to another owner.
-			o.claimWanted = o.claimWanted || !o.recentlyFenced(h.Shard, now)
+			s.claimWanted = s.claimWanted || !s.recentlyFenced(h.Shard, now)
 		}
 		select {
-		case h = <-o.hints:
+		case h = <-s.hints:
 		default:
 			return
 		}
@@ -192,80 +193,80 @@ func (o *session) hint(h event.Hint) {
 }
 
 // act starts every operation that is due.
-func (o *session) act(now timer.Millis) {
-	if o.overflow.Swap(false) {
-		o.state.HintsLost(now)
+func (s *session) act(now timer.Millis) {
+	if s.overflow.Swap(false) {
+		s.state.HintsLost(now)
 	}
-	for e := range opCount {
-		if !o.running[e] && o.dueAt(e, now) <= now {
-			o.start(e, now)
+	for op := range opCount {
+		if !s.running[op] && s.runAt(op, now) <= now {
+			s.start(op, now)
 		}
 	}
 }
 
 // wakeAt returns when act must run next unless something happens earlier, at most a minute ahead.
-func (o *session) wakeAt(now timer.Millis) timer.Millis {
+func (s *session) wakeAt(now timer.Millis) timer.Millis {
 	next := now.Add(time.Minute)
-	for e := range opCount {
-		if !o.running[e] {
-			next = min(next, o.dueAt(e, now))
+	for op := range opCount {
+		if !s.running[op] {
+			next = min(next, s.runAt(op, now))
 		}
 	}
 	return next
 }
 
-// dueAt returns when an operation that is not running is to run next.
-func (o *session) dueAt(e operation, now timer.Millis) timer.Millis {
-	switch e {
+// runAt returns when an operation that is not running is to run next.
+func (s *session) runAt(op operation, now timer.Millis) timer.Millis {
+	switch op {
 	case opPublish:
-		return max(o.nextRun[e], o.state.NextPublishAt(now, o.budget.Left()))
+		return max(s.nextRun[op], s.state.NextPublishAt(now, s.budget.Left()))
 	case opPoll:
-		return max(o.nextRun[e], o.state.PollAt())
+		return max(s.nextRun[op], s.state.PollAt())
 	case opFloor:
-		return o.floorAt(now)
+		return s.floorAt(now)
 	case opAdvance:
-		if !o.state.Behind() {
+		if !s.state.Behind() {
 			return timer.Never
 		}
 	case opSweep:
-		if o.backoffs[opSweep] == nil {
-			return min(o.nextRun[e], max(o.state.SweepBy(), o.sweptAt.Add(minSweepDelay)))
+		if s.backoffs[opSweep] == nil {
+			return min(s.nextRun[op], max(s.state.SweepBy(), s.sweptAt.Add(minSweepDelay)))
 		}
 	case opClaim:
-		if !o.claimWanted {
+		if !s.claimWanted {
 			return timer.Never
 		}
 	case opOutbox:
-		return o.outboxAt()
+		return s.outboxAt()
 	case opCount:
 	}
-	return o.nextRun[e]
+	return s.nextRun[op]
 }
 
-// floorAt returns when to request the ack floor outside sweeps: soon if credit for publications is low, and after a
-// failed request when its backoff ends.
-func (o *session) floorAt(now timer.Millis) timer.Millis {
+// floorAt returns when to request the ack floor outside sweeps. If credit is low and wanted, that is QueueAheadFor/2 after the last
+// answer; otherwise, if the partition needs the floor, at nextRun; otherwise never. After a failure, it is when the backoff ends.
+func (s *session) floorAt(now timer.Millis) timer.Millis {
 	switch {
-	case o.budget.Low() && o.state.WantsCredit(now):
-		if o.backoffs[opFloor] != nil {
-			return o.nextRun[opFloor]
+	case s.budget.Low() && s.state.WantsCredit(now):
+		if s.backoffs[opFloor] != nil {
+			return s.nextRun[opFloor]
 		}
-		return o.flooredAt.Add(o.config.QueueAheadFor / 2)
-	case o.state.NeedsFloor():
-		return o.nextRun[opFloor]
+		return s.floorReadAt.Add(s.config.QueueAheadFor / 2)
+	case s.state.NeedsFloor():
+		return s.nextRun[opFloor]
 	default:
 		return timer.Never
 	}
 }
 
-// outboxAt returns when to read the outbox next. Its entries come from timers that were in flight, so one read some time
-// after the last shard became idle finds them all. Then the owner reads it only as often as it polls, because a
-// dispatcher may still work on an event of an earlier owner.
-func (o *session) outboxAt() timer.Millis {
-	at := o.nextRun[opOutbox]
-	since, all := o.state.IdleSince()
-	if !all || o.backoffs[opOutbox] != nil || o.outboxReadAt < since.Add(o.config.OutboxAfter) {
+// outboxAt returns when to read the outbox next. Its entries come from timers that were in flight, so a read some time
+// after the last shard became idle finds them all. Later reads are at least HintWindow/2 apart. They go on because a dispatcher may
+// still work on an event of an earlier owner.
+func (s *session) outboxAt() timer.Millis {
+	at := s.nextRun[opOutbox]
+	since, all := s.state.IdleSince()
+	if !all || s.backoffs[opOutbox] != nil || s.outboxReadAt < since.Add(s.config.OutboxAfter) {
 		return at
 	}
-	return max(at, o.outboxReadAt.Add(o.config.HintWindow/2))
+	return max(at, s.outboxReadAt.Add(s.config.HintWindow/2))
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// Bus is a bus with a due queue in memory. It differs from the bus below in the topic bus.Due:
+// Bus is a bus with a due queue in memory. It differs from the inner bus in the topic bus.Due:
 //
-//   - Only this handle consumes what it publishes, in one Consume at a time. Its sessions have one partition each, as on Kafka. The
-//     bounds of Spec apply to all of them together.
-//   - Consume also consumes the due queue of the bus below, to which processes of other roles may publish, and to which this process
+//   - Only this Bus consumes the events that are published through it, in one Consume at a time. Its sessions have one partition each,
+//     as on Kafka. The bounds of Spec apply to these sessions together.
+//   - Consume also consumes the due queue of the inner bus, to which processes of other roles may publish, and to which this process
 //     may have published with another configuration.
-//   - Floor is that of the queue in memory. Its events are lost with the process, and Withdraw removes those of a partition.
+//   - Floor is that of the queue in memory. The queue's events are lost with the process, and Withdraw removes those of a partition.
 //
 // The scheduler bounds the number of unacknowledged events (MaxInFlight for each partition), and so the memory of the queue: an event has
 // about 400 bytes.
@@ -39,8 +39,8 @@ type Bus struct {
 	// consuming: a Consume is running.
 	consuming bool
 	sessions  map[shard.Partition]*session
-	// closing has a channel for each partition whose session is being closed, which is closed at the end. Until then nothing of the
-	// partition is delivered.
+	// closing has a channel for each partition whose session is being closed. The channel is closed when that is done. Until then no
+	// message of the partition is delivered.
 	closing map[shard.Partition]chan struct{}
 }
 
@@ -54,7 +54,7 @@ func New(inner bus.Bus, log *slog.Logger, alone bool) *Bus {
 	}
 }
 
-// Unwrap returns the bus below.
+// Unwrap returns the inner bus.
 func (b *Bus) Unwrap() bus.Bus { return b.Bus }
 
 // session is the consumer's side of one partition.
@@ -119,7 +119,7 @@ func (b *Bus) Consume(ctx context.Context, spec bus.Spec, open bus.OpenSession) 
 	if err := b.begin(); err != nil {
 		return err
 	}
-	c := consumer{Bus: b, spec: spec, open: open, health: b.health.Begin(spec, b.log), pauses: map[shard.Partition]*pause{}}
+	c := consumer{Bus: b, spec: spec, open: open, health: b.health.Begin(spec, b.log), backoffs: map[shard.Partition]*backoff{}}
 	defer c.health.End()
 	c.health.Works(health.Member)
 	ctx, cancel := context.WithCancel(ctx)
@@ -157,13 +157,13 @@ func (b *Bus) end(ctx context.Context) {
 	b.mu.Unlock()
 	var closing sync.WaitGroup
 	for _, p := range partitions {
-		closing.Go(func() { b.closeSession(ctx, p, bus.ErrStopping, (*queue).returnHeld) })
+		closing.Go(func() { b.closeSession(ctx, p, bus.ErrStopping, (*queue).returnDelivered) })
 	}
 	closing.Wait()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for p := range b.queue.parts {
-		b.queue.returnHeld(p) // a message that reached no session
+		b.queue.returnDelivered(p) // a message that reached no session
 	}
 	b.consuming = false
 }
@@ -181,9 +181,9 @@ func (b *Bus) Withdraw(ctx context.Context, p shard.Partition, cause error) {
 	b.signal()
 }
 
-// closeSession closes the session of a partition, if there is one, and applies rest to the partition's messages that are still
+// closeSession closes the session of a partition, if there is one. Then cleanUp returns or removes the partition's messages that are still
 // unacknowledged.
-func (b *Bus) closeSession(ctx context.Context, p shard.Partition, cause error, rest func(*queue, shard.Partition)) {
+func (b *Bus) closeSession(ctx context.Context, p shard.Partition, cause error, cleanUp func(*queue, shard.Partition)) {
 	b.mu.Lock()
 	for b.closing[p] != nil {
 		other := b.closing[p]
@@ -213,7 +213,7 @@ func (b *Bus) closeSession(ctx context.Context, p shard.Partition, cause error, 
 	if s != nil {
 		s.ended = true
 	}
-	rest(&b.queue, p)
+	cleanUp(&b.queue, p)
 	delete(b.closing, p)
 	close(closed)
 }
@@ -231,12 +231,12 @@ type consumer struct {
 	spec   bus.Spec
 	open   bus.OpenSession
 	health *health.Consumer
-	// pauses are of partitions whose session failed. Only run uses it.
-	pauses map[shard.Partition]*pause
+	// backoffs has the partitions whose session failed. Only run uses it.
+	backoffs map[shard.Partition]*backoff
 }
 
-// pause is the time for which nothing of a partition is delivered after failures.
-type pause struct {
+// backoff is the time for which no message of a partition is delivered after failures of its session.
+type backoff struct {
 	failures int
 	until    time.Time
 }
@@ -244,7 +244,7 @@ type pause struct {
 // run delivers messages until ctx ends.
 func (c *consumer) run(ctx context.Context) {
 	alarm := time.NewTimer(0)
-	alarm.Stop() // an empty queue has no timer
+	alarm.Stop() // there is no deadline yet
 	defer alarm.Stop()
 	for ctx.Err() == nil {
 		d, wakeAt := c.next()
@@ -265,7 +265,7 @@ func (c *consumer) run(ctx context.Context) {
 	}
 }
 
-// next returns the next delivery whose partition is not paused, or nil and the time at which there may be one; zero for never.
+// next returns the next delivery whose partition is not in backoff, or nil and the time at which there may be one; zero for never.
 func (c *consumer) next() (*delivery, time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -275,26 +275,26 @@ func (c *consumer) next() (*delivery, time.Time) {
 		return nil, c.queue.deadlines.Next()
 	}
 	wakeAt := c.queue.deadlines.Next()
-	d := c.queue.hand(now, c.Bus, func(p shard.Partition) bool {
+	d := c.queue.takeReady(now, c.Bus, func(p shard.Partition) bool {
 		if c.closing[p] != nil {
 			return false // Withdraw signals at its end
 		}
-		pause := c.pauses[p]
-		if pause == nil || !now.Before(pause.until) {
+		b := c.backoffs[p]
+		if b == nil || !now.Before(b.until) {
 			return true
 		}
-		if wakeAt.IsZero() || pause.until.Before(wakeAt) {
-			wakeAt = pause.until
+		if wakeAt.IsZero() || b.until.Before(wakeAt) {
+			wakeAt = b.until
 		}
 		return false
 	})
 	return d, wakeAt
 }
 
-// retryPause is the pause of a partition after its session failed once.
-const retryPause = 100 * time.Millisecond
+// firstBackoff is the backoff of a partition after its session failed once.
+const firstBackoff = 100 * time.Millisecond
 
-// deliver passes a delivery to the session of its partition, which it opens if there is none. After a failure the partition is paused.
+// deliver passes a delivery to the session of its partition, which it opens if there is none. A failure begins a backoff.
 func (c *consumer) deliver(ctx context.Context, d *delivery) {
 	p := d.Position.Partition
 	s, err := c.sessionOf(ctx, p)
@@ -312,15 +312,15 @@ func (c *consumer) deliver(ctx context.Context, d *delivery) {
 	}
 	switch {
 	case err == nil:
-		delete(c.pauses, p)
+		delete(c.backoffs, p)
 		return
 	case ctx.Err() != nil:
 		return // end returns the message to the queue
 	}
 	err = fmt.Errorf("%w: %w", bus.ErrLost, err)
-	c.closeSession(context.WithoutCancel(ctx), p, err, (*queue).returnHeld)
+	c.closeSession(context.WithoutCancel(ctx), p, err, (*queue).returnDelivered)
 	failures := c.health.Failed(health.Partition(p), err)
-	c.pauses[p] = &pause{failures: failures, until: time.Now().Add(health.Backoff(retryPause, failures))}
+	c.backoffs[p] = &backoff{failures: failures, until: time.Now().Add(health.Backoff(firstBackoff, failures))}
 }
 
 func (c *consumer) sessionOf(ctx context.Context, p shard.Partition) (*session, error) {

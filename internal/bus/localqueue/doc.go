@@ -2,6 +2,6 @@
 // dispatcher run in the same process (decision 0084).
 //
 // It owns the queue: its messages, their acknowledgements and redeliveries, and one session for each partition. All other topics go to
-// the bus below. It imports pkg/bus, internal/bus/handle, internal/bus/health and internal/bus/redelivery; it does no I/O. Read bus.go,
+// the inner bus. It imports pkg/bus, internal/bus/handle, internal/bus/health and internal/bus/redelivery; it does no I/O. Read bus.go,
 // then queue.go.
 package localqueue

@@ -9,21 +9,21 @@ import (
 	"github.com/timerbus/timerbus/pkg/shard"
 )
 
-// queue has the messages, in the order of their positions. Bus.mu guards it.
+// queue has the unacknowledged messages. Bus.mu guards it.
 type queue struct {
 	// parts has the unacknowledged messages of each partition.
 	parts map[shard.Partition]*part
-	// again has messages to deliver again, which precede those in fresh.
-	again, fresh []*item
+	// redeliver has the messages that are ready again. They are delivered before those in fresh.
+	redeliver, fresh []*item
 	// next is the offset of the next message.
 	next int64
-	// depth counts the unacknowledged messages, and held those of them that are delivered or wait after a Nack; heldBytes is their size.
+	// depth counts the unacknowledged messages, and held those of them that are delivered or delayed; heldBytes is their size.
 	depth, held, heldBytes int
 	deadlines              redelivery.Heap[*item]
 }
 
-// part has the items of a partition, oldest first. gone counts those of them that are gone. None of these is at the front, and at most
-// half of all items are.
+// part has the items of a partition, oldest first. gone counts those that are gone. The first item is never gone, and at most half of the
+// items are.
 type part struct {
 	items []*item
 	gone  int
@@ -32,10 +32,10 @@ type part struct {
 type state int
 
 const (
-	ready   state = iota // in again or fresh
-	held                 // delivered, until the deadline
-	delayed              // after a Nack, until the deadline
-	gone                 // acknowledged or removed
+	ready     state = iota // in redeliver or fresh
+	delivered              // until the deadline
+	delayed                // after a Nack, until the deadline
+	gone                   // acknowledged or removed
 )
 
 type item struct {
@@ -87,9 +87,9 @@ func (q *queue) floors(partitions int) bus.Floors {
 	return floors
 }
 
-// hand makes the first ready message whose partition may be delivered a delivery; nil if there is none.
-func (q *queue) hand(now time.Time, b *Bus, may func(shard.Partition) bool) *delivery {
-	for _, list := range []*[]*item{&q.again, &q.fresh} {
+// takeReady returns a delivery of the first ready message whose partition may allows; nil if there is none.
+func (q *queue) takeReady(now time.Time, b *Bus, may func(shard.Partition) bool) *delivery {
+	for _, list := range []*[]*item{&q.redeliver, &q.fresh} {
 		for at := 0; at < len(*list); at++ {
 			it := (*list)[at]
 			if it.state == ready && !may(it.Partition) {
@@ -106,7 +106,7 @@ func (q *queue) hand(now time.Time, b *Bus, may func(shard.Partition) bool) *del
 				continue
 			}
 			it.deliveries++
-			q.hold(it, held, now.Add(bus.AckWait))
+			q.hold(it, delivered, now.Add(bus.AckWait))
 			d := &delivery{bus: b, item: it, number: it.deliveries}
 			d.Delivery = bus.Delivery{Message: it.Message, Position: it.position, Time: it.at, Deliveries: it.deliveries, Acker: d}
 			return d
@@ -115,7 +115,7 @@ func (q *queue) hand(now time.Time, b *Bus, may func(shard.Partition) bool) *del
 	return nil
 }
 
-// hold delivers a ready message, or delays it, until a deadline.
+// hold sets the state of a message, delivered or delayed, until a deadline.
 func (q *queue) hold(it *item, as state, until time.Time) {
 	if it.state == ready {
 		q.held++
@@ -127,7 +127,7 @@ func (q *queue) hold(it *item, as state, until time.Time) {
 
 // release ends the hold of a message.
 func (q *queue) release(it *item, as state) {
-	if it.state == held || it.state == delayed {
+	if it.state == delivered || it.state == delayed {
 		q.held--
 		q.heldBytes -= it.size
 		q.deadlines.Clear(&it.deadline)
@@ -137,7 +137,7 @@ func (q *queue) release(it *item, as state) {
 
 func (q *queue) repeat(it *item) {
 	q.release(it, ready)
-	q.again = append(q.again, it)
+	q.redeliver = append(q.redeliver, it)
 }
 
 // remove removes a message: it was acknowledged, or its partition was withdrawn.
@@ -180,10 +180,10 @@ func (q *queue) each(p shard.Partition, do func(*item), states ...state) {
 
 func (q *queue) removeReady(p shard.Partition) { q.each(p, q.remove, ready) }
 
-func (q *queue) removeAll(p shard.Partition) { q.each(p, q.remove, ready, held, delayed) }
+func (q *queue) removeAll(p shard.Partition) { q.each(p, q.remove, ready, delivered, delayed) }
 
-// returnHeld makes the delivered messages of a partition ready.
-func (q *queue) returnHeld(p shard.Partition) { q.each(p, q.repeat, held) }
+// returnDelivered makes the delivered messages of a partition ready.
+func (q *queue) returnDelivered(p shard.Partition) { q.each(p, q.repeat, delivered) }
 
 // delivery is a delivery and its Acker in one allocation.
 type delivery struct {
@@ -194,19 +194,19 @@ type delivery struct {
 	session *session // set by accept
 }
 
-// accept makes a session the one that may acknowledge the delivery. It returns false if the message was removed, or returned to the
-// queue. The caller holds Bus.mu.
+// accept makes a session the one that may acknowledge the delivery. It returns false if the session has ended, or this is no longer the
+// message's current delivery. The caller holds Bus.mu.
 func (d *delivery) accept(s *session) bool {
 	d.session = s
 	return d.valid()
 }
 
 func (d *delivery) valid() bool {
-	return !d.session.ended && d.item.state == held && d.item.deliveries == d.number
+	return !d.session.ended && d.item.state == delivered && d.item.deliveries == d.number
 }
 
-// settle runs an acknowledgement if the session has not ended, and the message was not delivered again.
-func (d *delivery) settle(do func(*queue)) {
+// ifValid runs do if the session has not ended, and this is still the message's current delivery.
+func (d *delivery) ifValid(do func(*queue)) {
 	d.bus.mu.Lock()
 	valid := d.valid()
 	if valid {
@@ -219,11 +219,11 @@ func (d *delivery) settle(do func(*queue)) {
 }
 
 // Ack implements bus.Acker.
-func (d *delivery) Ack() { d.settle(func(q *queue) { q.remove(d.item) }) }
+func (d *delivery) Ack() { d.ifValid(func(q *queue) { q.remove(d.item) }) }
 
 // Nack implements bus.Acker.
 func (d *delivery) Nack(after time.Duration) {
-	d.settle(func(q *queue) {
+	d.ifValid(func(q *queue) {
 		if after <= 0 {
 			q.repeat(d.item)
 			return
@@ -234,5 +234,5 @@ func (d *delivery) Nack(after time.Duration) {
 
 // Extend implements bus.Acker.
 func (d *delivery) Extend() {
-	d.settle(func(q *queue) { q.hold(d.item, held, time.Now().Add(bus.AckWait)) })
+	d.ifValid(func(q *queue) { q.hold(d.item, delivered, time.Now().Add(bus.AckWait)) })
 }

@@ -14,16 +14,16 @@ import (
 // flows limits the deliveries of timers that have a flow key (I21).
 //
 // A delivery learns its flow when its row is read. It begins if its flow has a free slot of the rate and a free permit of the
-// concurrency, which this process has leased from the store. Otherwise it waits here with only its message, without a slot or a permit of
-// its host, in the order of planned times. When its turn has come, its row is read again. Timers that would wait longer than
-// flowMaxWait are postponed, the latest ones first, each to its estimated turn. The row keeps the turn, so a timer whose turn is far ahead
-// gets no other one when it returns before.
+// concurrency, which this process has leased from the store. Otherwise it waits here with only its message, in the order of planned
+// times, and holds no slot of the dispatcher and no permit of its host. When its turn has come, its row is read again. Timers that would
+// wait longer than flowMaxWait are postponed, the latest ones first, each to its estimated turn. The row stores the turn, and a timer
+// that returns before its turn keeps it.
 type flows struct {
 	limits  *Limits
 	clock   *activity
 	known   map[store.FlowKey]*flowState
-	queued  *list.List // flows with waiting tickets, of *flowState
-	waiting int        // tickets in the queues
+	queued  *list.List // flows with waiting deliveries, of *flowState
+	waiting int        // deliveries in the queues
 	// requesting is the number of requests in flight.
 	requesting int
 }
@@ -35,29 +35,29 @@ type flowState struct {
 	limit   timer.FlowLimit
 	element *list.Element // in flows.queued, or nil
 
-	slots      []flow.Slot          // leased and not used, in order
-	permits    int                  // leased until permitsEnd; during a request only those that its answer cannot take away
-	share      int                  // how many to hold at the next request
-	permitsEnd time.Duration        // by the time of the process
-	running    map[*Ticket]struct{} // deliveries that hold permits or have used slots, also those whose permits have ended
-	waiting    []*Ticket            // ordered by planned time
-	released   int                  // tickets that wait for their host or the row check, because their turn has come
-	atHost     int                  // those of them that wait for their host
-	isolating  int                  // tickets in quarantine, which wait there for a slot and a permit
-	nextSlot   flow.Instant
-	turnAt     flow.Instant  // the next turn of a timer that is postponed for the first time
-	turns      int           // how many of these turns are reserved
-	wantTurns  int           // how many tickets wait for such a turn to be reserved
-	tookAt     time.Duration // when a delivery last began
-	again      flow.Instant  // the next turn of a timer that missed its turn
-	clock      time.Duration // the store's time minus that of the process, when the flow was last used
-	shrinking  bool          // the queue was too long, and tickets are being postponed
+	slots        []flow.Slot          // leased and not used, in order
+	permits      int                  // leased until permitsEnd; request lowers it to the number that it reports as held
+	share        int                  // of the permits: deliveries begin only within it, and request returns unused ones above it
+	permitsEnd   time.Duration        // by the time of the process
+	running      map[*Ticket]struct{} // deliveries that hold permits or have used slots, also those whose permits have ended
+	waiting      []*Ticket            // ordered by planned time
+	released     int                  // deliveries that wait for their host or the row check, because their turn has come
+	atHost       int                  // those of them that wait for their host
+	inQuarantine int                  // deliveries that wait in quarantine for a slot and a permit
+	nextSlot     flow.Instant
+	turnAt       flow.Instant  // the next turn of a timer that is postponed for the first time
+	turns        int           // how many such turns are reserved
+	wantTurns    int           // how many deliveries wait for such a turn to be reserved
+	tookAt       time.Duration // when a delivery last began
+	localTurn    flow.Instant  // the next turn of a timer that gets no reserved one: it missed its turn, or none is reserved
+	storeOffset  time.Duration // the store's time minus that of the process, when the flow was last used
+	shrinking    bool          // the queue was too long, and deliveries are being postponed
 
 	calls drainRate // of the running deliveries
 
-	// late is how long deliveries take from their slot's time to their request, if that is longer than slots last; 0 otherwise.
-	// lateAt is when a delivery last took so long, missed when the last one missed the end of its slot, and misses their number,
-	// counted once in lateEvery, since a delivery was in time. lateness is the largest of them.
+	// late is the Late of requests: 0, or, after two counted misses without a delivery in time between them, 3/2 of lateness. lateAt is
+	// when a delivery last needed it. misses is the number of counted misses since a delivery was in time, at most one in lateEvery, and
+	// missed the time of the last one. lateness is the longest time from a slot's time to a miss since then, at most maxLate.
 	late, lateness time.Duration
 	lateAt, missed time.Duration
 	misses         int
@@ -66,40 +66,43 @@ type flowState struct {
 	requestedAt time.Duration // when the last one began; 0 if there was none
 	unmet       bool          // the last one granted less than it requested
 	failures    int           // how many requests in a row have failed
-	registered  bool          // the store has a state that this process should clean up
-	unused      bool          // the last one left the state without permits of any process
+	registered  bool          // the store has, or may have, a state that this process must renew or remove
+	unused      bool          // by the last answer, no dispatcher uses the flow
 	unusedAt    time.Duration // when this state can be removed
 }
 
 const (
-	// If waiting tickets would wait longer than flowMaxQueue in this process, some are postponed, until the others wait no longer than
-	// flowMaxWait. In between, the queue compensates for estimates of turns that are wrong.
+	// If deliveries would wait longer than flowMaxQueue in this process, some are postponed, until the remaining ones wait no longer than
+	// flowMaxWait. The gap between the two compensates for wrong estimates of turns.
 	flowMaxWait  = 2 * time.Second
 	flowMaxQueue = 4 * time.Second
-	// A timer is postponed by at most flowMaxPostpone, or, if its flow has a rate, by a flowPart of the time until its turn if that is
-	// longer. So a raised limit applies to it soon, and a backlog of days costs few postponements.
+	// A timer is postponed by at most flowMaxPostpone or, if its flow has a rate and this is longer, 1/postponeDivisor of the time until
+	// its turn. So a raised limit applies to it soon, and a backlog of days costs few postponements.
 	flowMaxPostpone = 10 * time.Minute
-	flowPart        = 8
-	// flowLead is how long before its turn a timer returns, so that slots find a waiting timer.
+	postponeDivisor = 8
+	// flowLead is how long before its turn a timer returns, so that it is queued when its slot begins. It is also the shortest
+	// postponement.
 	flowLead = time.Second
 	// Requests of a flow are at least flowRequestEvery apart, or flowRequestUnmet if the last one granted less than it requested.
 	// While permits are held, they are renewed every flowRenew.
 	flowRequestEvery = 20 * time.Millisecond
 	flowRequestUnmet = 400 * time.Millisecond
-	// Turns are reserved in parts of flowTurnsFor, but at least flowTurns, so that several dispatchers get turns alternately.
+	// One request reserves at most the turns of flowTurnsFor, or flowTurns if that is more, so that several dispatchers get turns
+	// alternately.
 	flowTurnsFor = time.Second
 	flowTurns    = 64
 	flowRenew    = time.Second
-	// A process removes the state of a flow that it used last if that is possible within flowCleanUp.
+	// If the state of a flow can be removed within flowCleanUp, the last process that used the flow removes it, otherwise housekeeping.
 	flowCleanUp = 10 * time.Second
 	// permitsMargin is how long before the end of their lease permits may no longer be used. It is more than the difference between the
 	// clocks of two processes.
 	permitsMargin = 500 * time.Millisecond
-	// Slots last longer for lateFor after a delivery needed it, and at most maxLate longer. Misses are counted once in lateEvery.
+	// After misses, slots last longer until lateFor after a delivery last needed this. A miss counts as at most maxLate late. At most one
+	// miss is counted in lateEvery.
 	lateFor   = time.Minute
 	maxLate   = 15 * time.Second
 	lateEvery = 500 * time.Millisecond
-	// stepMargin is more than what a clock that was not set goes back.
+	// The store's clock counts as set back if it goes back by more than stepMargin.
 	stepMargin = time.Second
 	// flowBackoff is the longest time between two requests while they fail.
 	flowBackoff = 5 * time.Second
@@ -137,7 +140,7 @@ func (l *flows) flowOf(key store.FlowKey, text timer.FlowLimits) *flowState {
 		l.known[key] = f
 	}
 	if f.limit.Rate != limit.Rate {
-		f.slots, f.nextSlot, f.turns, f.again = nil, 0, 0, 0
+		f.slots, f.nextSlot, f.turns, f.localTurn = nil, 0, 0, 0
 	}
 	f.text, f.limit = text, limit
 	return f
@@ -167,11 +170,11 @@ func (f *flowState) usable(t *Time) int {
 
 // checkClock forgets the times that were computed before the store's clock was set back (I15).
 func (f *flowState) checkClock(t *Time) {
-	clock := flow.At(t.Now).Sub(flow.Instant(t.Elapsed))
-	if clock < f.clock-stepMargin {
-		f.nextSlot, f.turnAt, f.turns, f.again = 0, 0, 0, 0
+	offset := flow.At(t.Now).Sub(flow.Instant(t.Elapsed))
+	if offset < f.storeOffset-stepMargin {
+		f.nextSlot, f.turnAt, f.turns, f.localTurn = 0, 0, 0, 0
 	}
-	f.clock = clock
+	f.storeOffset = offset
 }
 
 // endPermits ends the permits whose lease has ended. Another dispatcher may lease them soon, so their deliveries never get them
@@ -181,11 +184,11 @@ func (f *flowState) endPermits(elapsed time.Duration) {
 		return
 	}
 	f.permits = 0
-	f.takePermits()
+	f.revokePermits()
 }
 
-// takePermits takes the permits of all deliveries. Those that began before the flow had a concurrency need none.
-func (f *flowState) takePermits() {
+// revokePermits revokes the permits of all deliveries. Those that began before the flow had a concurrency limit need none.
+func (f *flowState) revokePermits() {
 	for t := range f.running {
 		t.withoutPermit = t.needsPermit
 	}
@@ -201,14 +204,14 @@ func (f *flowState) holders() (n int) {
 	return n
 }
 
-// take gives a ticket a slot and a permit. A ticket whose turn has not come gets them only if no earlier one needs them. last: the
-// ticket cannot wait, so it need not respect the order.
-func (f *flowState) take(t *Ticket, at *Time, last bool) bool {
+// take gives a delivery a slot and a permit. A delivery that the flow has not released gets them only if enough remain for all released and
+// waiting ones. mustNotWait skips this check.
+func (f *flowState) take(t *Ticket, at *Time, mustNotWait bool) bool {
 	others := f.released
-	if t.turn == nil {
+	if t.releasedBy == nil {
 		others += len(f.waiting)
 	}
-	if last || t.turn != nil {
+	if mustNotWait || t.releasedBy != nil {
 		others = 0
 	}
 	if f.usable(at) <= others {
@@ -218,7 +221,7 @@ func (f *flowState) take(t *Ticket, at *Time, last bool) bool {
 	return true
 }
 
-// begin gives a ticket a slot and a permit, which are free.
+// begin gives a delivery a slot and a permit, which are free.
 func (f *flowState) begin(t *Ticket, at *Time) {
 	f.takeSlot(t)
 	f.tookAt = at.Elapsed
@@ -226,8 +229,8 @@ func (f *flowState) begin(t *Ticket, at *Time) {
 	t.flow, t.needsPermit, t.withoutPermit = f, f.limit.Concurrency > 0, false
 }
 
-// wanting returns how many tickets wait for slots and permits.
-func (f *flowState) wanting() int { return len(f.waiting) + f.released + f.isolating }
+// wanting returns how many deliveries wait for slots and permits.
+func (f *flowState) wanting() int { return len(f.waiting) + f.released + f.inQuarantine }
 
 // soon reports whether a slot and a permit are expected within the horizon of slots.
 func (f *flowState) soon(at *Time) bool {
@@ -308,7 +311,7 @@ func (f *flowState) miss(lateness, elapsed time.Duration) {
 	}
 }
 
-// RepeatFlow takes another slot for a delivery that has used its slot and repeats its request.
+// RepeatFlow is ConfirmFlow for a repeated request: the first request has used the slot, so the delivery takes a new slot.
 func (q *Queue) RepeatFlow(t *Ticket, at *Time) bool {
 	t.slot = flow.Slot{}
 	return q.ConfirmFlow(t, at, false)
@@ -328,17 +331,17 @@ func (q *Queue) flowOf(t *Ticket, row *FlowRow) *flowState {
 	return q.flows.flowOf(store.FlowKey{Namespace: t.Namespace, Key: row.Key}, row.Limits)
 }
 
-// RequestFlow makes sure that a delivery whose row was read may begin as far as its flow is concerned. Otherwise it waits, and its row is
-// read again (the answer is not OK, and Refused is empty); a quarantined one is postponed, because its start was counted. ok is false
-// if the delivery has ended.
-func (q *Queue) RequestFlow(t *Ticket, row *FlowRow, at *Time) (a PermitAnswer, ok bool) {
+// RequestFlow takes a slot and a permit of the flow for a delivery whose row was read. The answer is OK, also if no flow limits it. If
+// none is free, the delivery waits, and its row is read again afterwards (Refused is empty); a quarantined one is postponed, because
+// its start was counted. ok is false if the delivery has ended.
+func (q *Queue) RequestFlow(t *Ticket, row *FlowRow, at *Time) (a Answer, ok bool) {
 	if q.ended(t) {
 		return a, false
 	}
 	f := q.flowOf(t, row)
 	if f == nil || t.flow == f || f.take(t, at, t.quarantined) {
 		q.flows.endTurn(t)
-		return PermitAnswer{OK: true}, true
+		return Answer{OK: true}, true
 	}
 	q.flows.endTurn(t)
 	if t.quarantined {
@@ -352,24 +355,24 @@ func (q *Queue) RequestFlow(t *Ticket, row *FlowRow, at *Time) (a PermitAnswer, 
 	return a, true
 }
 
-// LimitQuarantined makes a ticket in quarantine wait there until its flow has a slot and a permit for it, so that its start is not counted
-// before.
+// LimitQuarantined makes a delivery in quarantine wait there until its flow has a slot and a permit for it, so that its start is not
+// counted before.
 func (q *Queue) LimitQuarantined(t *Ticket, row *FlowRow) {
-	if t.stage != Quarantined || t.isolatedFor != nil {
+	if t.stage != Quarantined || t.quarantineFlow != nil {
 		return
 	}
 	if f := q.flowOf(t, row); f != nil {
-		t.isolatedFor = f
-		f.isolating++
+		t.quarantineFlow = f
+		f.inQuarantine++
 		q.changed = true
 	}
 }
 
-// leaveQuarantine records that a ticket no longer waits in quarantine for its flow.
+// leaveQuarantine records that a delivery no longer waits in quarantine for its flow.
 func (l *flows) leaveQuarantine(t *Ticket) {
-	if t.isolatedFor != nil {
-		t.isolatedFor.isolating--
-		t.isolatedFor = nil
+	if t.quarantineFlow != nil {
+		t.quarantineFlow.inQuarantine--
+		t.quarantineFlow = nil
 	}
 }
 
@@ -385,7 +388,7 @@ func (l *flows) push(f *flowState, t *Ticket) {
 	}
 }
 
-// remove removes a ticket from the queue of its flow.
+// remove removes a delivery from the queue of its flow.
 func (l *flows) remove(f *flowState, place int) *Ticket {
 	t := f.waiting[place]
 	f.waiting = slices.Delete(f.waiting, place, place+1)
@@ -397,10 +400,10 @@ func (l *flows) remove(f *flowState, place int) *Ticket {
 	return t
 }
 
-// beginTurn gives a ticket whose turn has come a slot and a permit. If they have ended, the ticket waits for its flow again, and
-// beginTurn returns false. A ticket whose flow is not known yet needs none.
+// beginTurn gives a delivery that its flow has released a slot and a permit. If none is free any more, the delivery waits for its flow
+// again, and beginTurn returns false. A delivery that no flow has released passes.
 func (q *Queue) beginTurn(t *Ticket, at *Time) bool {
-	f := t.turn
+	f := t.releasedBy
 	switch {
 	case f == nil:
 	case f.usable(at) > 0:
@@ -414,14 +417,14 @@ func (q *Queue) beginTurn(t *Ticket, at *Time) bool {
 	return true
 }
 
-// endTurn records that a ticket no longer waits for the row check because its turn had come.
+// endTurn removes a delivery from the released ones of its flow.
 func (l *flows) endTurn(t *Ticket) {
-	if t.turn != nil {
-		t.turn.released--
+	if t.releasedBy != nil {
+		t.releasedBy.released--
 		if t.stage == Queued {
-			t.turn.atHost--
+			t.releasedBy.atHost--
 		}
-		t.turn = nil
+		t.releasedBy = nil
 	}
 }
 
@@ -443,13 +446,14 @@ func (l *flows) endFlow(t *Ticket, called bool) {
 	}
 }
 
-// releaseFlows returns the tickets whose turn has come to the queue for slots, and postpones those that would wait too long. It returns the
-// time until it must be called again; 0 if only a change requires it.
-func (q *Queue) releaseFlows(at *Time, refuse func(*Ticket, PermitAnswer)) (wait time.Duration) {
+// releaseFlows moves the deliveries for which their flow has room to the queue for slots of the dispatcher, and postpones those that would
+// wait too long. It returns the time until it must be called again; 0 if only a change requires it.
+func (q *Queue) releaseFlows(at *Time, refuse func(*Ticket, Answer)) (wait time.Duration) {
 	for e := q.flows.queued.Front(); e != nil; {
 		f, following := e.Value.(*flowState), e.Next() //nolint:errcheck // the list holds one type.
 		e = following
-		// Tickets that wait for their host keep no slot from others. Those that wait there for less than HostMaxWait are enough.
+		// Released deliveries that wait for their host do not use up free slots. At most as many wait there as the flow delivers within
+		// HostMaxWait.
 		free := f.usable(at) - (f.released - f.atHost)
 		if f.atHost > 0 {
 			free = min(free, f.queueLimit(at, q.flows.clock.total, q.limits.HostMaxWait)-f.atHost)
@@ -457,7 +461,7 @@ func (q *Queue) releaseFlows(at *Time, refuse func(*Ticket, PermitAnswer)) (wait
 		for ; free > 0 && len(f.waiting) > 0; free-- {
 			t := q.flows.remove(f, 0)
 			f.released++
-			t.turn = f
+			t.releasedBy = f
 			q.waitForSlot(t)
 		}
 		q.shrinkFlow(f, at, refuse)
@@ -471,7 +475,7 @@ func (q *Queue) releaseFlows(at *Time, refuse func(*Ticket, PermitAnswer)) (wait
 	return wait
 }
 
-// untilUsable returns when a waiting ticket may have its turn, if no request changes this.
+// untilUsable returns when a waiting delivery may have its turn, if no request changes this.
 func (f *flowState) untilUsable(at *Time) time.Duration {
 	const longest = 100 * time.Millisecond
 	for _, s := range f.slots {
@@ -482,8 +486,8 @@ func (f *flowState) untilUsable(at *Time) time.Duration {
 	return longest
 }
 
-// shrinkFlow postpones the latest tickets of a flow if they would wait longer than flowMaxQueue.
-func (q *Queue) shrinkFlow(f *flowState, at *Time, refuse func(*Ticket, PermitAnswer)) {
+// shrinkFlow postpones the latest deliveries of a flow if they would wait longer than flowMaxQueue.
+func (q *Queue) shrinkFlow(f *flowState, at *Time, refuse func(*Ticket, Answer)) {
 	wait := flowMaxQueue
 	if f.shrinking {
 		wait = flowMaxWait
@@ -499,7 +503,7 @@ func (q *Queue) shrinkFlow(f *flowState, at *Time, refuse func(*Ticket, PermitAn
 	var late []*Ticket
 	turns := f.turns
 	for len(f.waiting) > most && q.hosts.postponing+len(late) < q.limits.Batch && !q.hosts.postponesNone {
-		// While requests fail, no turns can be reserved, and timers of other flows need the memory.
+		// While requests fail, no turns can be reserved, and timers of other flows need the memory: postpone without a reserved turn.
 		if f.waiting[most].flowTurn == 0 && (turns > 0 || f.failures == 0) {
 			if turns == 0 {
 				break
@@ -535,7 +539,7 @@ func (f *flowState) every(total time.Duration) time.Duration {
 	return max(every, 100*time.Microsecond)
 }
 
-// queueLimit returns how many tickets can wait in this process without waiting longer than wait.
+// queueLimit returns how many deliveries can wait in this process without waiting longer than wait.
 func (f *flowState) queueLimit(at *Time, total, wait time.Duration) int {
 	if f.requestedAt == 0 {
 		return maxWaiting // nothing is known before the first answer
@@ -553,14 +557,14 @@ func (f *flowState) queueLimit(at *Time, total, wait time.Duration) int {
 	return most
 }
 
-// postponement postpones a ticket to its turn. If it has none, it gets one after all timers that were postponed before it. If it missed
-// its turn, it gets one after the other timers that this process postponed because they missed theirs.
-func (f *flowState) postponement(t *Ticket, at *Time, total time.Duration) PermitAnswer {
+// postponement postpones a delivery to its turn. If it has none, it gets the next reserved turn. If it missed its turn, or no turn is
+// reserved, it gets one after the other timers that this process postponed for these reasons.
+func (f *flowState) postponement(t *Ticket, at *Time, total time.Duration) Answer {
 	now, every := flow.At(at.Now), f.every(total)
 	first := max(now.Add(flowMaxWait), f.nextSlot)
 	turn := t.flowTurn
 	if turn < first {
-		next := &f.again
+		next := &f.localTurn
 		if t.flowTurn == 0 && f.turns > 0 {
 			f.turns--
 			next = &f.turnAt
@@ -571,9 +575,9 @@ func (f *flowState) postponement(t *Ticket, at *Time, total time.Duration) Permi
 	delay := turn.Sub(now) - flowLead
 	longest := flowMaxPostpone
 	if f.limit.Rate.Count > 0 { // without a rate, turns depend on how long calls took
-		longest = max(longest, delay/flowPart)
+		longest = max(longest, delay/postponeDivisor)
 	}
-	return PermitAnswer{
+	return Answer{
 		Refused: FlowFull, FlowTurn: turn.Millis(), Delay: max(min(delay, longest), flowLead), Exact: delay <= longest,
 	}
 }
@@ -678,8 +682,8 @@ func (f *flowState) backoff() time.Duration {
 	return min(flowRequestUnmet<<min(f.failures-1, 8), flowBackoff)
 }
 
-// FlowGranted records the answer, at a time elapsed, to a request that began at. known is false if the store has no state of the flow any
-// more.
+// FlowGranted records the answer, which arrived at elapsed, to a request that was sent at began. known is false if the store has no
+// state of the flow any more.
 func (q *Queue) FlowGranted(r *FlowRequest, g *flow.Grant, known bool, began, elapsed time.Duration) {
 	q.flows.requesting--
 	q.changed = true
@@ -688,8 +692,8 @@ func (q *Queue) FlowGranted(r *FlowRequest, g *flow.Grant, known bool, began, el
 		return
 	}
 	f.endPermits(elapsed)
-	// The state of a flow with long times is left to the housekeeping, and one that only other dispatchers use to them. So an idle flow
-	// costs no requests.
+	// A state that can be removed only after flowCleanUp is left to housekeeping, and one that only other dispatchers use to them. So an
+	// idle flow costs no requests.
 	f.failures = 0
 	f.requesting = false
 	f.registered = known && (r.Running+r.Waiting+g.Permits > 0 || g.Unused && g.UnusedFor <= flowCleanUp)
@@ -706,7 +710,7 @@ func (q *Queue) FlowGranted(r *FlowRequest, g *flow.Grant, known bool, began, el
 	f.permits, f.share, f.permitsEnd = g.Permits, g.Share, began+flow.PermitsFor-permitsMargin
 	f.endPermits(elapsed)
 	if f.permits < f.holders() {
-		f.takePermits() // their lease had ended, and others may have leased them
+		f.revokePermits() // their lease had ended, and others may have leased them
 	}
 	f.unmet = len(g.Slots) < r.Slots || r.Limit.Concurrency > 0 && g.Permits < r.Running+r.Waiting
 	q.flows.forget(f, elapsed)
@@ -744,8 +748,8 @@ func (q *Queue) WithoutPermits(elapsed time.Duration) (cut []*Ticket, wait time.
 	return cut, wait
 }
 
-// FlowsInFlight returns the number of requests in flight.
-func (q *Queue) FlowsInFlight() int { return q.flows.requesting }
+// FlowRequestsInFlight returns the number of requests in flight.
+func (q *Queue) FlowRequestsInFlight() int { return q.flows.requesting }
 
 // FlowCounts is the number of flows that this process knows, and the number of deliveries that wait for them.
 type FlowCounts struct{ Known, Waiting int }
@@ -753,7 +757,7 @@ type FlowCounts struct{ Known, Waiting int }
 // Flows returns the counts of flows.
 func (q *Queue) Flows() FlowCounts { return FlowCounts{len(q.flows.known), q.flows.waiting} }
 
-// drop removes tickets from the queues.
+// drop removes deliveries from the queues.
 func (l *flows) drop(which func(*Ticket) bool) {
 	for e := l.queued.Front(); e != nil; {
 		f, following := e.Value.(*flowState), e.Next() //nolint:errcheck // the list holds one type.

@@ -62,13 +62,13 @@ func TestI15_SlotsFromBeforeAStepBackBlockNoLaterOnes(t *testing.T) {
 	if got := f.usable(&Time{Now: before}); got != 0 || len(f.slots) != 1 {
 		t.Fatalf("%d usable slots of %d, want 0 of 1", got, len(f.slots))
 	}
-	f.nextSlot, f.turnAt, f.again, f.turns = flow.At(before), flow.At(before), flow.At(before), 5
+	f.nextSlot, f.turnAt, f.localTurn, f.turns = flow.At(before), flow.At(before), flow.At(before), 5
 	f.slots = append(f.slots, slotAt(now))
 	if got := f.usable(&Time{Now: now.Add(5 * time.Millisecond)}); got != 1 {
 		t.Errorf("%d usable slots, want 1", got)
 	}
-	if f.nextSlot != 0 || f.turnAt != 0 || f.again != 0 || f.turns != 0 {
-		t.Errorf("times of the clock before the step remain: slot %v, turns %v, %v (%d)", f.nextSlot, f.turnAt, f.again, f.turns)
+	if f.nextSlot != 0 || f.turnAt != 0 || f.localTurn != 0 || f.turns != 0 {
+		t.Errorf("times of the clock before the step remain: slot %v, turns %v, %v (%d)", f.nextSlot, f.turnAt, f.localTurn, f.turns)
 	}
 }
 

@@ -23,7 +23,7 @@ type host struct {
 	reportAt time.Duration // when the next report is due
 
 	tenants        map[string]*tenant // by namespace
-	tenantsWaiting int                // number of tenants with waiting tickets
+	tenantsWaiting int                // number of tenants with waiting deliveries
 	openCircuits   int                // open circuits
 }
 
@@ -34,10 +34,10 @@ type tenant struct {
 	circuit
 	drainRate
 	limit, calls, waiting int
-	postponements         [timer.MaxPostponements + 1]int // the waiting tickets by Ticket.Postponements
+	postponements         [timer.MaxPostponements + 1]int // the waiting deliveries by Ticket.Postponements
 }
 
-// wouldDisplace reports whether a waiting ticket of the namespace must be postponed before t. Then t waits although the
+// wouldDisplace reports whether a waiting delivery of the namespace must be postponed before t. Then t waits although the
 // queue is full. If it were refused, some timers would be postponed again and again, while later ones are called.
 func (n *tenant) wouldDisplace(t *Ticket) bool {
 	for _, waiting := range n.postponements[:t.Postponements] {
@@ -48,7 +48,7 @@ func (n *tenant) wouldDisplace(t *Ticket) bool {
 	return false
 }
 
-// hostOf returns the host of a ticket and its namespace there, creating them if absent.
+// hostOf returns the host of a delivery and its namespace there, creating them if absent.
 func (l *limiter) hostOf(t *Ticket) (*host, *tenant) {
 	h := l.hosts[t.Target]
 	if h == nil {
@@ -58,14 +58,14 @@ func (l *limiter) hostOf(t *Ticket) (*host, *tenant) {
 	return h, l.tenant(h, t)
 }
 
-// setName sets the name of a ticket's host.
+// setName sets the name of a delivery's host.
 func (l *limiter) setName(t *Ticket) {
 	if h := l.hosts[t.Target]; h != nil {
 		h.name = t.host
 	}
 }
 
-// tenant returns the namespace of a ticket at a host, creating it if absent.
+// tenant returns the namespace of a delivery at a host, creating it if absent.
 func (l *limiter) tenant(h *host, t *Ticket) *tenant {
 	n := h.tenants[t.Namespace]
 	if n == nil {

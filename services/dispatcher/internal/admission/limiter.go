@@ -20,12 +20,12 @@ const (
 	FlowFull Reason = "flow"
 )
 
-// PermitAnswer is the answer to a request for a permit: granted (OK) or refused. If it is neither, the delivery waits
-// for a permit.
-type PermitAnswer struct {
+// Answer is the answer to a request for a permit of a host or for a start in a flow: granted (OK) or refused. If it is neither, the
+// delivery waits. In a Postponement, it is the reason and the delay.
+type Answer struct {
 	OK      bool
 	Refused Reason
-	// Delay is how long to postpone a refused delivery. Exact: a permit is expected after this delay. Otherwise many
+	// Delay is how long to postpone a refused delivery. Exact: it is expected to start after this delay. Otherwise many
 	// deliveries get the same delay, and the caller adds jitter.
 	Delay time.Duration
 	Exact bool
@@ -53,8 +53,8 @@ type limiter struct {
 	idle           *list.List // hosts without calls and queue, the longest idle first
 	queued         *list.List // hosts with a queue, the next one first
 	calls, waiting int
-	postponing     int  // tickets in Writing because they would have waited too long
-	postponesNone  bool // no ticket is refused because of its wait, see Queue.Decide
+	postponing     int  // deliveries in Writing because they would have waited too long
+	postponesNone  bool // no delivery is refused because of its wait, see Queue.Decide
 	hostsInUse     int  // hosts with calls
 	openCircuits   int  // open circuits
 	clock          *activity
@@ -67,13 +67,13 @@ func newLimiter(l *Limits, clock *activity) *limiter {
 	}
 }
 
-// permit is what a ticket holds, or waits for, at its host.
+// permit is the permit of a host that a delivery holds or waits for.
 type permit struct {
-	host     *host // whose permit the ticket holds, or waits for
+	host     *host
 	granted  bool
-	tenant   *tenant       // the ticket's namespace at that host
+	tenant   *tenant       // the delivery's namespace at that host
 	changes  int           // of the circuit when the permit was granted
-	queuedAt time.Duration // when the ticket began to wait
+	queuedAt time.Duration // when the delivery began to wait
 	calledAt time.Duration // when the call began, by the activity clock
 }
 
@@ -86,17 +86,17 @@ func (l *limiter) setTime(elapsed time.Duration) time.Duration {
 // permitLimit returns how many permits a host may have.
 func (l *limiter) permitLimit(h *host) int { return max(1, min(h.limit, l.limits.Concurrency-l.calls)) }
 
-// acquire grants a permit to a ticket, makes it wait, or refuses it. age is the time since its executeAt.
-func (l *limiter) acquire(t *Ticket, age, elapsed time.Duration) PermitAnswer {
+// acquire grants a permit to a delivery, makes it wait, or refuses it. age is the time since its executeAt.
+func (l *limiter) acquire(t *Ticket, age, elapsed time.Duration) Answer {
 	if t.permit.granted {
-		return PermitAnswer{OK: true}
+		return Answer{OK: true}
 	}
 	h, n := l.hostOf(t)
 	return l.request(h, n, t, age, elapsed)
 }
 
-// request is acquire for a ticket without a permit. h and n are the results of hostOf.
-func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Duration) PermitAnswer {
+// request is acquire for a delivery without a permit. h and n are the results of hostOf.
+func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Duration) Answer {
 	now := l.setTime(elapsed)
 	if t.HostLimit != 0 && !t.Target.IsTopic() {
 		h.setLimit(n, t.HostLimit)
@@ -105,7 +105,7 @@ func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Durat
 	case !n.allows(l.elapsed):
 		return l.refuse(h, n, Open, age)
 	case len(h.waiting) == 0 && l.tryGrant(h, n, t):
-		return PermitAnswer{OK: true}
+		return Answer{OK: true}
 	case l.mayPostpone() && !n.wouldDisplace(t) &&
 		(len(h.waiting) >= l.hostQueueLimit(h, now) && h.fillsQueue(n) || n.waiting >= l.tenantQueueLimit(n, now)):
 		return l.refuse(h, n, Saturated, age)
@@ -118,15 +118,15 @@ func (l *limiter) request(h *host, n *tenant, t *Ticket, age, elapsed time.Durat
 	n.postponements[t.Postponements]++
 	l.waiting++
 	l.updateList(h)
-	return PermitAnswer{}
+	return Answer{}
 }
 
-// mayPostpone reports whether another ticket may be refused because it would wait too long. If not, the ticket keeps
+// mayPostpone reports whether another delivery may be refused because it would wait too long. If not, the delivery keeps
 // waiting, and gets a permit if its host becomes faster. Without this limit, one slow second after an outage would
 // postpone all timers that are in memory, and they would hold all room until their postponements are written.
 func (l *limiter) mayPostpone() bool { return l.postponing < l.limits.Batch && !l.postponesNone }
 
-// hostQueueLimit returns how many tickets may wait for a host. If the host has free permits, they wait for slots and
+// hostQueueLimit returns how many deliveries may wait for a host. If the host has free permits, they wait for slots and
 // not for the host.
 func (l *limiter) hostQueueLimit(h *host, now time.Duration) int {
 	if h.calls < l.permitLimit(h) {
@@ -135,11 +135,11 @@ func (l *limiter) hostQueueLimit(h *host, now time.Duration) int {
 	return l.queueLimit(&h.drainRate, h.calls, now)
 }
 
-// fillsQueue reports whether a namespace has at least an equal share of the tickets that wait for a host. Only such
+// fillsQueue reports whether a namespace has at least an equal share of the deliveries that wait for a host. Only such
 // namespaces are postponed if the host's queue is too long.
 func (h *host) fillsQueue(n *tenant) bool { return n.waiting*h.tenantsWaiting >= len(h.waiting) }
 
-// tenantQueueLimit returns how many tickets of a namespace may wait for a host.
+// tenantQueueLimit returns how many deliveries of a namespace may wait for a host.
 func (l *limiter) tenantQueueLimit(n *tenant, now time.Duration) int {
 	if n.calls < n.limit {
 		return maxWaiting
@@ -147,7 +147,7 @@ func (l *limiter) tenantQueueLimit(n *tenant, now time.Duration) int {
 	return l.queueLimit(&n.drainRate, n.calls, now)
 }
 
-// queueLimit returns how many tickets can wait without waiting too long. If the tickets that wait for hosts use much of
+// queueLimit returns how many deliveries can wait without waiting too long. If the deliveries that wait for hosts use much of
 // MaxInFlight, silent hosts keep shorter queues, to make room for other hosts.
 func (l *limiter) queueLimit(d *drainRate, calls int, now time.Duration) int {
 	maxWait := l.limits.HostMaxWait
@@ -164,8 +164,8 @@ const reportEvery = time.Minute // at most one log line per host
 
 // refuse returns a refusal with its delay. If the circuit is open, the delay grows with the age of the timer, so the
 // limiter need not count the refusals of a timer.
-func (l *limiter) refuse(h *host, n *tenant, why Reason, age time.Duration) PermitAnswer {
-	g := PermitAnswer{Refused: why, Host: h.name}
+func (l *limiter) refuse(h *host, n *tenant, why Reason, age time.Duration) Answer {
+	g := Answer{Refused: why, Host: h.name}
 	if g.Host == "" {
 		g.Host = h.target.String()
 	}
@@ -191,14 +191,14 @@ func (l *limiter) mayGrant(h *host, n *tenant) bool {
 	return h.calls < l.permitLimit(h) && n.calls < n.limit && n.allows(l.elapsed)
 }
 
-// free reports whether a ticket can get a permit now, or needs none.
+// free reports whether a delivery can get a permit now, or needs none.
 func (l *limiter) free(t *Ticket) bool {
 	h := l.hosts[t.Target]
 	return h == nil || l.mayGrant(h, l.tenant(h, t))
 }
 
-// retryAt returns when the ticket's open circuit allows one trial call. It returns 0 if the circuit does not keep the ticket
-// waiting, or a trial call is running: then the end of another call wakes the ticket.
+// retryAt returns when the delivery's open circuit allows one trial call. It returns 0 if the circuit does not keep the delivery
+// waiting, or a trial call is running: then the end of another call wakes the delivery.
 func (l *limiter) retryAt(t *Ticket) time.Duration {
 	h := l.hosts[t.Target]
 	if h == nil {
@@ -210,8 +210,8 @@ func (l *limiter) retryAt(t *Ticket) time.Duration {
 	return 0
 }
 
-// firstGrantable returns the index of the first ticket that waits for a host and may get a permit; -1 if there is none. A
-// ticket whose turn in its flow has come gets one only while its flow has a slot for it, and keeps its place until then.
+// firstGrantable returns the index of the first delivery that waits for a host and may get a permit; -1 if there is none. A
+// delivery whose turn in its flow has come gets one only while its flow has a slot for it, and keeps its place until then.
 func (l *limiter) firstGrantable(h *host, may func(*Ticket) bool, at *Time) int {
 	if h.calls >= l.permitLimit(h) || !l.anyTenant(h, func(n *tenant) bool { return n.waiting > 0 && n.calls < n.limit }) {
 		return -1
@@ -222,7 +222,7 @@ func (l *limiter) firstGrantable(h *host, may func(*Ticket) bool, at *Time) int 
 			return false
 		}
 		if may(t) && l.mayGrant(h, t.permit.tenant) {
-			return t.turn == nil || t.turn.usable(at) > 0
+			return t.releasedBy == nil || t.releasedBy.usable(at) > 0
 		}
 		refused = t.permit.tenant
 		return false
@@ -230,7 +230,7 @@ func (l *limiter) firstGrantable(h *host, may func(*Ticket) bool, at *Time) int 
 }
 
 // anyTenant reports whether wanted is true for one of a host's namespaces. It must be false for those without waiting
-// tickets.
+// deliveries.
 func (l *limiter) anyTenant(h *host, wanted func(*tenant) bool) bool {
 	if h.tenantsWaiting == 1 {
 		return wanted(h.waiting[0].permit.tenant)
@@ -263,7 +263,7 @@ func (l *limiter) grant(h *host, n *tenant, t *Ticket) {
 	l.updateList(h)
 }
 
-// next grants a permit to the first waiting ticket that may have one, by round robin over hosts. It returns nil if
+// next grants a permit to the first waiting delivery that may have one, by round robin over hosts. It returns nil if
 // there is none.
 func (l *limiter) next(may func(*Ticket) bool, now *Time) *Ticket {
 	for e := l.queued.Front(); e != nil; e = e.Next() {
@@ -283,7 +283,7 @@ func (l *limiter) next(may func(*Ticket) bool, now *Time) *Ticket {
 	return nil
 }
 
-// hasNext reports whether next would return a ticket.
+// hasNext reports whether next would return a delivery.
 func (l *limiter) hasNext(may func(*Ticket) bool, now *Time) bool {
 	for e := l.queued.Front(); e != nil; e = e.Next() {
 		if l.firstGrantable(hostIn(e), may, now) >= 0 {
@@ -293,7 +293,7 @@ func (l *limiter) hasNext(may func(*Ticket) bool, now *Time) bool {
 	return false
 }
 
-// begin records that a ticket calls its host from now on.
+// begin records that a delivery calls its host from now on.
 func (l *limiter) begin(t *Ticket, elapsed time.Duration) {
 	t.permit.calledAt = l.setTime(elapsed)
 	if t.permit.granted {
@@ -303,7 +303,7 @@ func (l *limiter) begin(t *Ticket, elapsed time.Duration) {
 	t.share.begin(t.permit.calledAt)
 }
 
-// release returns the permit of a ticket, if it holds one. called: the call had begun.
+// release returns the permit of a delivery, if it holds one. called: the call had begun.
 func (l *limiter) release(t *Ticket, result Result, called bool) (name string, changed Change) {
 	p := &t.permit
 	if !p.granted {
@@ -325,9 +325,9 @@ func (l *limiter) release(t *Ticket, result Result, called bool) (name string, c
 	return h.name, changed
 }
 
-// shrinkQueues removes tickets from each host's queue. refuse gets the tickets that would wait too long. open gets the
-// tickets whose circuit has opened: their rows are read, and their retry policies decide.
-func (l *limiter) shrinkQueues(elapsed time.Duration, refuse func(*Ticket, PermitAnswer), open func(*Ticket)) {
+// shrinkQueues removes deliveries from each host's queue. refuse gets the deliveries that would wait too long. open gets the
+// deliveries whose circuit has opened: their rows are read, and their retry policies decide.
+func (l *limiter) shrinkQueues(elapsed time.Duration, refuse func(*Ticket, Answer), open func(*Ticket)) {
 	now := l.setTime(elapsed)
 	for e := l.queued.Front(); e != nil; {
 		h, following := hostIn(e), e.Next()
@@ -344,8 +344,8 @@ func (l *limiter) shrinkQueues(elapsed time.Duration, refuse func(*Ticket, Permi
 	}
 }
 
-// shrinkQueue is shrinkQueues for the tickets of one host that would wait too long.
-func (l *limiter) shrinkQueue(h *host, now time.Duration, refuse func(*Ticket, PermitAnswer)) {
+// shrinkQueue is shrinkQueues for the deliveries of one host that would wait too long.
+func (l *limiter) shrinkQueue(h *host, now time.Duration, refuse func(*Ticket, Answer)) {
 	tenantFull := func(n *tenant) bool { return n.waiting > l.tenantQueueLimit(n, now) }
 	hostFull, more := false, false
 	look := func() {
@@ -366,7 +366,7 @@ func (l *limiter) shrinkQueue(h *host, now time.Duration, refuse func(*Ticket, P
 	}
 }
 
-// drop removes tickets from the queues.
+// drop removes deliveries from the queues.
 func (l *limiter) drop(which func(*Ticket) bool) {
 	for e := l.queued.Front(); e != nil; {
 		h, following := hostIn(e), e.Next()
@@ -379,7 +379,7 @@ func (l *limiter) drop(which func(*Ticket) bool) {
 	}
 }
 
-// dequeue removes a ticket from the queue of its host.
+// dequeue removes a delivery from the queue of its host.
 func (l *limiter) dequeue(h *host, at int) {
 	l.removeWaiting(h, at)
 	l.updateList(h)

@@ -124,7 +124,7 @@ func TestAHostThatHangsSheds(t *testing.T) {
 		g.want(t, "queued", "hangs", 0)
 	}
 	shed := func(at time.Duration) (n int) {
-		g.shrinkQueues(at, func(_ *Ticket, e PermitAnswer) {
+		g.shrinkQueues(at, func(_ *Ticket, e Answer) {
 			n++
 			if e.Refused != Saturated || e.Delay < time.Second || e.Delay > time.Minute {
 				t.Fatalf("refused as %+v", e)
@@ -166,7 +166,7 @@ func TestAPermitIsNoCall(t *testing.T) {
 			break
 		}
 	}
-	g.shrinkQueues(5*time.Second, func(*Ticket, PermitAnswer) { t.Fatal("a permit whose row could not be read counted as a slow call") }, nil)
+	g.shrinkQueues(5*time.Second, func(*Ticket, Answer) { t.Fatal("a permit whose row could not be read counted as a slow call") }, nil)
 }
 
 // Timers of a slow host are postponed one behind another and behind the waiting ones, at the host's drain rate, at most by
@@ -191,7 +191,7 @@ func TestPostponementsOfASlowHostFollowItsPace(t *testing.T) {
 			g.acquire(&Ticket{Target: targetOf("slow")}, 0, at)
 		}
 	}
-	refused := func() (grants []PermitAnswer) {
+	refused := func() (grants []Answer) {
 		for n := 0; len(grants) < 200; n++ {
 			if n == 1000 {
 				t.Fatal("the host is not saturated")
@@ -452,7 +452,7 @@ func TestANamespaceLeavesAQuarterToOthers(t *testing.T) {
 // Unanswered calls of one namespace, perhaps because of a short timeout, do not stop the calls of other namespaces.
 func TestACircuitIsOneNamespaces(t *testing.T) {
 	g, at := testLimiter(100, 2), ms
-	enter := func(namespace string) (*Ticket, PermitAnswer) {
+	enter := func(namespace string) (*Ticket, Answer) {
 		d := &Ticket{Namespace: namespace, Target: targetOf("shared")}
 		return d, g.acquire(d, 0, at)
 	}
@@ -490,7 +490,7 @@ func TestACircuitIsOneNamespaces(t *testing.T) {
 		t.Fatalf("%q, %+v", what, g.counts())
 	}
 	shed := 0
-	g.shrinkQueues(at, func(*Ticket, PermitAnswer) { shed++ }, func(*Ticket) { shed++ })
+	g.shrinkQueues(at, func(*Ticket, Answer) { shed++ }, func(*Ticket) { shed++ })
 	if d := g.next(anybody, &Time{}); d != third || shed != 0 {
 		t.Fatalf("%d shed", shed)
 	}
@@ -518,7 +518,7 @@ func TestRefusalsOfAHostAreReportedOnceAMinute(t *testing.T) {
 // Each namespace has its limit at a host. All of them together have the largest of these limits.
 func TestEachNamespaceHasItsLimitAtAHost(t *testing.T) {
 	g := testLimiter(100, 3)
-	enter := func(namespace string, limit int) (*Ticket, PermitAnswer) {
+	enter := func(namespace string, limit int) (*Ticket, Answer) {
 		d := &Ticket{Namespace: namespace, HostLimit: limit, Target: targetOf("shared")}
 		return d, g.acquire(d, 0, 0)
 	}
@@ -555,7 +555,7 @@ func TestEachNamespaceHasItsLimitAtAHost(t *testing.T) {
 		t.Fatalf("a sixth call, of %s", d.Namespace)
 	}
 	// A changed setting applies from the next event on.
-	if _, e := enter("large", 6); e != (PermitAnswer{}) || g.hosts[targetOf("shared")].limit != 6 {
+	if _, e := enter("large", 6); e != (Answer{}) || g.hosts[targetOf("shared")].limit != 6 {
 		t.Fatalf("%+v, the host's limit is %d", e, g.hosts[targetOf("shared")].limit)
 	}
 	if d := g.next(anybody, &Time{}); d == nil || d.Namespace != "large" {
@@ -567,7 +567,7 @@ func TestEachNamespaceHasItsLimitAtAHost(t *testing.T) {
 // are not.
 func TestTheQueueOfANamespaceAtItsLimitIsShed(t *testing.T) {
 	g := testLimiter(100, 10)
-	enter := func(namespace string, limit int, at time.Duration) PermitAnswer {
+	enter := func(namespace string, limit int, at time.Duration) Answer {
 		d := &Ticket{Namespace: namespace, HostLimit: limit, Target: targetOf("slow")}
 		e := g.acquire(d, 0, at)
 		if e.OK {
@@ -582,7 +582,7 @@ func TestTheQueueOfANamespaceAtItsLimitIsShed(t *testing.T) {
 	}
 	shed := 0
 	for at := 20 * ms; at <= 2*time.Second; at += 20 * ms {
-		g.shrinkQueues(at, func(d *Ticket, e PermitAnswer) {
+		g.shrinkQueues(at, func(d *Ticket, e Answer) {
 			shed++
 			if d.Namespace != "small" || e.Refused != Saturated || e.Delay < time.Second {
 				t.Fatalf("%s refused as %+v", d.Namespace, e)

@@ -25,7 +25,7 @@ type quarantine struct {
 	othersNext bool
 }
 
-// Quarantine makes a ticket wait for a group. starts includes the start that it waits for.
+// Quarantine makes a delivery wait for a group. starts includes the start that it waits for.
 func (q *Queue) Quarantine(t *Ticket, starts int) {
 	if q.ended(t) {
 		return
@@ -36,9 +36,9 @@ func (q *Queue) Quarantine(t *Ticket, starts int) {
 	q.changed = true
 }
 
-// nextGroup returns the quarantined tickets that begin now, at most limit of them. wait reports that no other delivery
-// may begin either: the next ticket must run alone, and waits until the running deliveries have ended or have leases.
-// retry is the next time at which an open circuit allows a waiting ticket to make a trial call, or a flow may have a slot for one; 0
+// nextGroup returns the quarantined deliveries that begin now, at most limit of them. wait reports that no other delivery
+// may begin either: the next delivery must run alone, and waits until the running deliveries have ended or have leases.
+// retry is the next time at which an open circuit allows a waiting delivery to make a trial call, or a flow may have a slot for one; 0
 // if none waits for these.
 func (q *Queue) nextGroup(limit int, at *Time) (group []*Ticket, wait bool, retry time.Duration) {
 	s := &q.quarantine
@@ -46,7 +46,7 @@ func (q *Queue) nextGroup(limit int, at *Time) (group []*Ticket, wait bool, retr
 		return nil, false, 0
 	}
 	s.waiting = slices.DeleteFunc(s.waiting, func(t *Ticket) bool {
-		f := t.isolatedFor
+		f := t.quarantineFlow
 		usable := f == nil || f.usable(at) > 0
 		if !usable {
 			retry = earlier(retry, at.Elapsed+f.untilUsable(at))
@@ -125,7 +125,7 @@ func (s *quarantine) count(t *Ticket, n int) {
 	}
 }
 
-// release removes a ticket that gives its room back.
+// release removes a delivery that gives its room back.
 func (s *quarantine) release(t *Ticket) {
 	if !t.leased {
 		s.count(t, -1)

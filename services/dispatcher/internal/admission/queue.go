@@ -24,13 +24,12 @@ type Limits struct {
 	RoomBytes int
 	// MaxInFlight bounds the messages taken from the bus and not acknowledged: 1,280, or 4 × Concurrency if that is less. It may
 	// be below Concurrency, because the messages of leased deliveries are acknowledged. Schedulers reserve a tenth of it for
-	// namespaces with few timers due (I16). The ack wait of each unacknowledged message is extended when it is older than LeaseAfter, and
-	// again after each LeaseAfter; the start of an attempt begins a new interval. When its row has been leased, the message is
-	// acknowledged.
+	// namespaces with few timers due (I16). Every LeaseAfter, the ack wait of an unacknowledged message is extended; the start of an
+	// attempt begins a new interval. When the row has been leased, the message is acknowledged.
 	MaxInFlight int
-	// Batch bounds the row checks, outcomes and events in one call, and the deliveries that are being postponed because they
-	// would wait too long for a permit, for a slot of their namespace's share, or for their flow: 256. It does not bound deliveries
-	// that are postponed because a circuit is open, or because they waited longer than HoldFor for a slot or in quarantine.
+	// Batch bounds the items of one batched call (row checks, outcomes, events): 256. It also bounds the postponements in progress of
+	// deliveries that would wait too long for a permit, for a slot of their namespace's share, or for their flow. It does not bound
+	// those caused by an open circuit, or by a wait longer than HoldFor for a slot or in quarantine.
 	Batch int
 	// ParkAfter is the number of counted starts without a result at which a timer is parked: 5.
 	ParkAfter int
@@ -46,8 +45,8 @@ type Limits struct {
 	// HoldFor bounds how long a delivery waits in this process: 10 s. A delivery that has waited longer is postponed when Aged
 	// next looks at it, so that another process can take it; Aged looks at each delivery every LeaseAfter. The waits count from:
 	//   - for a slot, or in quarantine: the arrival of the message;
-	//   - for a permit of the host: the beginning of this wait. The bound is 2 × HostMaxWait while its namespace holds all slots of its
-	//     share;
+	//   - for a permit of the host: the beginning of this wait. While the namespace holds all slots of its share, the bound is the
+	//     smaller of HoldFor and 2 × HostMaxWait;
 	//   - for the flow: the beginning of this wait, or, if it is later, the time at which a delivery of the flow last began in this
 	//     process.
 	// While row checks are running, Aged postpones nothing. While a timer waits to run isolated, or while as many deliveries as Batch
@@ -81,29 +80,29 @@ type Limits struct {
 // Bounds apply to slots, room, permits of hosts, and flows. A delivery holds a slot from before the row check until the attempt
 // has a result, so that a checked row is started immediately (I7). It holds room until the outcome is in the store: if the store
 // is slow, no more rows are read once the room is used up, so memory stays bounded. It holds a permit of the target's host from
-// before the row check until the call has ended. If its flow has limits, it begins when its turn has come (flows.go). It then uses
-// a slot of the flow if the flow has a rate, and holds a permit of the flow if the flow limits concurrency. Namespaces get slots by
-// round robin.
+// before the row check until the call has ended. If its flow has limits, it waits until the flow allows a start (flows.go). The start
+// uses a slot of the flow's rate, if it has one, and holds a permit of the flow, if the flow limits concurrency. Namespaces get slots
+// of the dispatcher by round robin.
 //
 // The event names the target, so a row is usually read once: when its delivery has a slot and a permit. A row is read without a
 // permit in two cases: the event has no target; or the circuit is open, and the retry policy in the row decides whether the timer
-// is postponed or its attempt fails. After a wait in quarantine or for its flow, the row is read a second time, and after a wait
-// for a permit it may be. The row of a redelivered event is read twice before its attempt starts: first to learn its counted
+// is postponed or its attempt fails. The row is read again after a wait in quarantine or for its flow, and after a wait for a permit
+// if it was read before that wait. The row of a redelivered event is read twice before its attempt starts: first to learn its counted
 // starts, then to count this one (I13).
 type Queue struct {
 	limits Limits
 
 	known      map[State]*Ticket
 	early      earlyHeap
-	shares     *shares  // the tickets that wait for a slot, and the slots of each namespace
-	hosts      *limiter // the tickets that wait for a permit, and the permits of each host
-	flows      *flows   // the tickets that wait for their flow
+	shares     *shares  // the deliveries that wait for a slot, and the slots of each namespace
+	hosts      *limiter // the deliveries that wait for a permit, and the permits of each host
+	flows      *flows   // the deliveries that wait for their flow
 	quarantine quarantine
-	aging      *list.List // the tickets with unacknowledged messages, by deadline
+	aging      *list.List // the deliveries with unacknowledged messages, by deadline
 
 	slots, room int // in use
-	bytes       int // of the rows of tickets that hold room
-	exposed     int // tickets whose attempt or write has begun, and whose row is neither leased nor changed by another writer
+	bytes       int // of the rows of deliveries that hold room
+	exposed     int // deliveries whose work would be lost if the process ended now (Ticket.exposed)
 
 	closed   bool
 	checking bool // the row checks of the last decision are running
@@ -125,8 +124,8 @@ func New(limits *Limits) *Queue {
 	return q
 }
 
-// Offer adds a ticket and returns nil. If the queue already has a ticket of the same state, Offer returns that one. It
-// drops a ticket that arrives after Close or the end of its session, because the bus redelivers its message.
+// Offer adds a delivery and returns nil. If the queue already has a delivery of the same state, Offer returns that one. It
+// drops a delivery that arrives after Close or the end of its session, because the bus redelivers its message.
 func (q *Queue) Offer(t *Ticket, now timer.Millis, elapsed time.Duration) (known *Ticket) {
 	if q.closed || t.Session.ended {
 		return nil
@@ -147,13 +146,13 @@ func (q *Queue) Offer(t *Ticket, now timer.Millis, elapsed time.Duration) (known
 	return nil
 }
 
-// waitUntilDue makes a ticket wait for its due time.
+// waitUntilDue makes a delivery wait for its due time.
 func (q *Queue) waitUntilDue(t *Ticket) {
 	q.move(t, Early)
 	heap.Push(&q.early, t)
 }
 
-// waitForSlot makes a ticket wait for a slot.
+// waitForSlot makes a delivery wait for a slot.
 func (q *Queue) waitForSlot(t *Ticket) {
 	q.move(t, Ready)
 	q.shares.push(t)
@@ -165,27 +164,25 @@ type Decision struct {
 	// none does.
 	Check       []*Ticket
 	Quarantined bool
-	// Postpone lists the deliveries that would wait too long for their hosts, for their flows, or for slots of their namespace.
+	// Postpone lists the deliveries that would wait too long for a permit, for their flow, or for a slot of their namespace's share.
 	Postpone []Postponement
-	// Queued is the number of deliveries that began to wait for their hosts.
+	// Queued is the number of deliveries that began to wait for a permit.
 	Queued int
-	// Wait is the time after which Decide must be called again even if nothing has changed: a ticket is due then, or those that
+	// Wait is the time after which Decide must be called again even if nothing has changed: a delivery is due then, or those that
 	// wait must be checked again. If Wait is 0, only a change makes another call necessary.
 	Wait time.Duration
 }
 
-// Postponement is a ticket to postpone. It is in stage Writing. PermitAnswer has the delay; its Refused is empty if the reason is
-// the namespace's share of the slots.
+// Postponement is a delivery to postpone, in stage Writing, with the reason and the delay. Answer.Refused is empty if the reason is the
+// namespace's share of the slots.
 type Postponement struct {
 	*Ticket
-	PermitAnswer
+	Answer
 }
 
-// queueCheckInterval is how often Decide looks again at deliveries that wait for a host, or for a slot of a full share, because the
+// queueCheckInterval is how often Decide looks again at deliveries that wait for a permit, or for a slot of a full share, because the
 // calls that they wait for may become slow.
 const queueCheckInterval = 20 * time.Millisecond
-
-func (r *Decision) checkQueuesAgain() { r.limitWait(queueCheckInterval) }
 
 func (r *Decision) limitWait(d time.Duration) {
 	if r.Wait == 0 || r.Wait > d {
@@ -196,7 +193,7 @@ func (r *Decision) limitWait(d time.Duration) {
 // SetClockError sets by how much the times that Decide gets may be wrong.
 func (q *Queue) SetClockError(by time.Duration) { q.clockError = by }
 
-// Decide returns the next actions, and moves their tickets to the new stages.
+// Decide returns the next actions, and moves their deliveries to the new stages.
 func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	defer func() { q.checking = len(r.Check) > 0 }()
 	for len(q.early) > 0 && q.early[0].DueAt <= now {
@@ -205,13 +202,13 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 	if len(q.early) > 0 {
 		r.Wait = q.early[0].DueAt.Sub(now)
 	}
-	postpone := func(t *Ticket, g PermitAnswer) {
+	postpone := func(t *Ticket, g Answer) {
 		q.postpone(t)
 		r.Postpone = append(r.Postpone, Postponement{t, g})
 	}
 	q.hosts.shrinkQueues(elapsed, postpone, q.waitForSlot)
 	if q.hosts.waiting > 0 {
-		r.checkQueuesAgain()
+		r.limitWait(queueCheckInterval)
 	}
 	at := &Time{now, q.clockError, elapsed}
 	if wait := q.releaseFlows(at, postpone); wait > 0 {
@@ -247,13 +244,13 @@ func (q *Queue) Decide(now timer.Millis, elapsed time.Duration) (r Decision) {
 		q.quarantine.othersNext = false
 	}
 	if q.shares.shrinkQueues(q.free(), q.limits.HostMaxWait, q.limits.MaxPostpone, q.hosts.mayPostpone, postpone) {
-		r.checkQueuesAgain()
+		r.limitWait(queueCheckInterval)
 	}
 	return r
 }
 
-// fill takes up to limit tickets, alternately one that waited for its host and one that waited for a slot.
-func (q *Queue) fill(r *Decision, limit int, at *Time, postpone func(*Ticket, PermitAnswer)) {
+// fill takes up to limit deliveries, alternately one that waited for a permit and one that waited for a slot.
+func (q *Queue) fill(r *Decision, limit int, at *Time, postpone func(*Ticket, Answer)) {
 	check := func(t *Ticket) bool {
 		if t == nil {
 			return false
@@ -265,7 +262,7 @@ func (q *Queue) fill(r *Decision, limit int, at *Time, postpone func(*Ticket, Pe
 	next := func() *Ticket {
 		t := q.hosts.next(q.mayHoldSlot, at)
 		if t != nil {
-			q.beginTurn(t, at) // succeeds: hosts.next returns only tickets whose flow allows a start now
+			q.beginTurn(t, at) // succeeds: hosts.next returns only deliveries whose flow allows a start now
 		}
 		return t
 	}
@@ -291,8 +288,9 @@ func (q *Queue) fill(r *Decision, limit int, at *Time, postpone func(*Ticket, Pe
 			check(t)
 			continue
 		}
-		if t.turn != nil && t.turn.usable(at) == 0 {
-			q.beginTurn(t, at) // fails: the flow allows no start now, so the ticket waits for it again, without a permit of the host
+		if t.releasedBy != nil && t.releasedBy.usable(at) == 0 {
+			// The flow allows no start any more, so beginTurn makes the delivery wait for it again, without a permit of the host.
+			q.beginTurn(t, at)
 			continue
 		}
 		switch g := q.hosts.request(h, tenant, t, 0, at.Elapsed); {
@@ -304,14 +302,14 @@ func (q *Queue) fill(r *Decision, limit int, at *Time, postpone func(*Ticket, Pe
 		default:
 			q.move(t, Queued)
 			r.Queued++
-			r.checkQueuesAgain()
+			r.limitWait(queueCheckInterval)
 		}
 	}
 }
 
 func (q *Queue) free() int { return q.limits.Concurrency - q.slots }
 
-// mayHoldSlot reports whether the namespace of a ticket may hold another slot.
+// mayHoldSlot reports whether the namespace of a delivery may hold another slot.
 func (q *Queue) mayHoldSlot(t *Ticket) bool { return q.shares.mayHold(t, q.free()) }
 
 // Row has the facts of a timer's row that concern the queue.
@@ -342,16 +340,16 @@ func (q *Queue) LearnRow(t *Ticket, row *Row) {
 	t.bytes = row.Bytes
 }
 
-// RequestPermit makes sure that a delivery whose row was read has a permit, if its target needs one. If none is free, the
-// delivery waits for one, and its row is read again. If the answer is Refused, the caller postpones the delivery or, if the
-// circuit is open, may fail its attempt. If the queue is closed or the session has ended, RequestPermit removes the delivery,
-// and ok is false. age is the time since its executeAt.
-func (q *Queue) RequestPermit(t *Ticket, age, elapsed time.Duration) (g PermitAnswer, ok bool) {
+// RequestPermit gives a delivery whose row was read a permit. The answer is OK immediately if it has no target. If no permit is free,
+// the delivery waits for one, and its row is read again afterwards. If the answer is Refused, the caller postpones the delivery or, if
+// the circuit is open, may fail its attempt. If the queue is closed or the session has ended, RequestPermit removes the delivery, and
+// ok is false. age is the time since its executeAt.
+func (q *Queue) RequestPermit(t *Ticket, age, elapsed time.Duration) (g Answer, ok bool) {
 	if q.ended(t) {
 		return g, false
 	}
 	if t.Target == 0 {
-		return PermitAnswer{OK: true}, true
+		return Answer{OK: true}, true
 	}
 	g = q.hosts.acquire(t, age, elapsed)
 	switch {
@@ -383,9 +381,9 @@ func (q *Queue) Start(t *Ticket, elapsed time.Duration) bool {
 	return true
 }
 
-// Withdraw moves a checked delivery to Writing without an attempt, for parking. If the queue is closed or the session has
+// SkipAttempt moves a checked delivery to Writing without an attempt, for parking. If the queue is closed or the session has
 // ended, it removes the delivery and returns false.
-func (q *Queue) Withdraw(t *Ticket) bool {
+func (q *Queue) SkipAttempt(t *Ticket) bool {
 	if q.ended(t) {
 		return false
 	}
@@ -442,21 +440,21 @@ func (q *Queue) BeginWrite(t *Ticket) { q.move(t, Writing) }
 // End removes a delivery that is settled or discarded.
 func (q *Queue) End(t *Ticket) { q.remove(t) }
 
-// Aged is a delivery whose aging interval (LeaseAfter) has ended.
-type Aged struct {
+// AgedDelivery is a delivery whose aging interval (LeaseAfter) has ended.
+type AgedDelivery struct {
 	*Ticket
 	// Lease: its row must be leased.
 	Lease bool
 	// Postpone: it waited too long, and is now in stage Writing. ForHost: it waited for a permit, or in quarantine while its host
-	// had none free. PermitAnswer has the reason and the delay if ForHost is set, or if it waited in quarantine for its flow
-	// (Ticket.isolatedFor). Otherwise it is empty, and the delay is the usual one.
+	// had none free. Answer has the reason and the delay if ForHost is set, or if it waited in quarantine for its flow
+	// (Ticket.quarantineFlow). Otherwise it is empty, and the delay is the usual one.
 	Postpone, ForHost bool
-	PermitAnswer
+	Answer
 }
 
 // Aged returns the deliveries whose interval is over, and starts another interval for each. The caller extends the ack wait of
 // the messages of all of them; most need nothing else. wait is the time until the next one; 0 if there is none.
-func (q *Queue) Aged(at *Time) (old []Aged, wait time.Duration) {
+func (q *Queue) Aged(at *Time) (old []AgedDelivery, wait time.Duration) {
 	elapsed := at.Elapsed
 	q.hosts.setTime(elapsed)
 	dropped := false
@@ -468,7 +466,7 @@ func (q *Queue) Aged(at *Time) (old []Aged, wait time.Duration) {
 		}
 		q.stopAging(t)
 		q.startAging(t, elapsed)
-		a := Aged{Ticket: t}
+		a := AgedDelivery{Ticket: t}
 		switch {
 		case (t.stage == Calling || t.stage == AttemptEnded) && !t.leasing:
 			t.leasing, a.Lease = true, true
@@ -476,9 +474,9 @@ func (q *Queue) Aged(at *Time) (old []Aged, wait time.Duration) {
 			a.Postpone, dropped = true, true
 			if a.ForHost = t.stage == Queued || t.stage == Quarantined && !q.hosts.free(t); a.ForHost {
 				h, tenant := q.hosts.hostOf(t)
-				a.PermitAnswer = q.hosts.refuse(h, tenant, Saturated, 0)
-			} else if f := t.isolatedFor; f != nil {
-				a.PermitAnswer = f.postponement(t, at, q.flows.clock.total)
+				a.Answer = q.hosts.refuse(h, tenant, Saturated, 0)
+			} else if f := t.quarantineFlow; f != nil {
+				a.Answer = f.postponement(t, at, q.flows.clock.total)
 			}
 			q.postpone(t)
 		}
@@ -517,7 +515,7 @@ func (q *Queue) waitedTooLong(t *Ticket, elapsed time.Duration) bool {
 	}
 }
 
-// drop removes tickets from the queues in which they wait.
+// drop removes deliveries from the queues in which they wait.
 func (q *Queue) drop(which func(*Ticket) bool) {
 	q.early = slices.DeleteFunc(q.early, which)
 	heap.Init(&q.early)

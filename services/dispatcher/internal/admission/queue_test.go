@@ -111,7 +111,7 @@ func TestAtMostOneBatchIsPostponedAtATime(t *testing.T) {
 		t.Fatalf("%d called, %d postponed, %d wait, %d hold room", len(calls), len(postponed), b.hosts.waiting, b.room)
 	}
 	elapsed = time.Minute
-	if old, _ := b.Aged(&Time{Elapsed: elapsed}); slices.ContainsFunc(old, func(a Aged) bool { return a.Postpone }) {
+	if old, _ := b.Aged(&Time{Elapsed: elapsed}); slices.ContainsFunc(old, func(a AgedDelivery) bool { return a.Postpone }) {
 		t.Error("more are postponed because of their age")
 	}
 	for _, p := range postponed[:3] {
@@ -191,12 +191,12 @@ func TestANamespaceThatHangsDoesNotFillTheIntake(t *testing.T) {
 	for i := range 41 {
 		b.bring("loud", string(rune('A'+i)))
 	}
-	var put []PermitAnswer
+	var put []Answer
 	elapsed := time.Duration(0)
 	look := func() {
 		r := b.Decide(0, elapsed)
 		for _, p := range r.Postpone {
-			put = append(put, p.PermitAnswer)
+			put = append(put, p.Answer)
 			b.End(p.Ticket)
 		}
 		for _, d := range r.Check {

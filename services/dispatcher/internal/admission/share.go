@@ -50,7 +50,7 @@ func (l *shares) shareOf(namespace string) *share {
 	return found
 }
 
-// pop takes the next ticket whose namespace may hold another slot while free slots are free. It returns nil if there is
+// pop takes the next delivery whose namespace may hold another slot while free slots are free. It returns nil if there is
 // none.
 func (l *shares) pop(free int) *Ticket {
 	at := slices.IndexFunc(l.order, func(s *share) bool { return s.mayHold(free) })
@@ -71,21 +71,21 @@ func (l *shares) pop(free int) *Ticket {
 	return t
 }
 
-// hasNext reports whether pop would return a ticket.
+// hasNext reports whether pop would return a delivery.
 func (l *shares) hasNext(free int) bool {
 	return slices.ContainsFunc(l.order, func(s *share) bool { return s.mayHold(free) })
 }
 
 func (s *share) mayHold(free int) bool { return s.slots < max(1, slotsPerFree*free) }
 
-// mayHold reports whether the namespace of a ticket may hold another slot while free slots are free.
+// mayHold reports whether the namespace of a delivery may hold another slot while free slots are free.
 func (l *shares) mayHold(t *Ticket, free int) bool {
 	s := l.known[t.Namespace]
 	return s == nil || s.mayHold(free)
 }
 
-// postponeFirst yields the waiting tickets in the order in which they are postponed: those with the fewest postponements
-// first, and of these the last one. The loop may remove the ticket that it got.
+// postponeFirst yields the waiting deliveries in the order in which they are postponed: those with the fewest postponements
+// first, and of these the last one. The loop may remove the delivery that it got.
 func postponeFirst(queue *[]*Ticket) iter.Seq2[int, *Ticket] {
 	return func(yield func(int, *Ticket) bool) {
 		for postponements := range timer.MaxPostponements + 1 {
@@ -98,10 +98,10 @@ func postponeFirst(queue *[]*Ticket) iter.Seq2[int, *Ticket] {
 	}
 }
 
-// shrinkQueues removes tickets from the queue of each namespace that holds all slots of its share, if they would wait too
-// long: otherwise they would fill the intake. each gets the removed tickets, while may returns true. shrinkQueues
+// shrinkQueues removes deliveries from the queue of each namespace that holds all slots of its share, if they would wait too
+// long: otherwise they would fill the intake. each gets the removed deliveries, while may returns true. shrinkQueues
 // reports whether any namespace is full.
-func (l *shares) shrinkQueues(free int, maxWait, most time.Duration, may func() bool, each func(*Ticket, PermitAnswer)) (full bool) {
+func (l *shares) shrinkQueues(free int, maxWait, most time.Duration, may func() bool, each func(*Ticket, Answer)) (full bool) {
 	now := l.clock.total
 	for _, s := range l.order {
 		if s.mayHold(free) {
@@ -116,7 +116,7 @@ func (l *shares) shrinkQueues(free int, maxWait, most time.Duration, may func() 
 			s.queue = slices.Delete(s.queue, at, at+1)
 			l.size--
 			delay, exact := s.postponement(now, s.slots, maxWait, most)
-			each(t, PermitAnswer{Delay: delay, Exact: exact})
+			each(t, Answer{Delay: delay, Exact: exact})
 			if len(s.queue) <= keep || !may() {
 				break
 			}
@@ -126,7 +126,7 @@ func (l *shares) shrinkQueues(free int, maxWait, most time.Duration, may func() 
 	return full
 }
 
-// drop removes tickets from the queues.
+// drop removes deliveries from the queues.
 func (l *shares) drop(which func(*Ticket) bool) {
 	for _, s := range l.order {
 		before := len(s.queue)
@@ -137,7 +137,7 @@ func (l *shares) drop(which func(*Ticket) bool) {
 	l.order = slices.DeleteFunc(l.order, func(s *share) bool { return len(s.queue) == 0 })
 }
 
-// takeSlot counts a slot for the namespace of a ticket.
+// takeSlot counts a slot for the namespace of a delivery.
 func (l *shares) takeSlot(t *Ticket) {
 	t.share = l.shareOf(t.Namespace)
 	t.share.slots++
@@ -154,7 +154,7 @@ func (l *shares) releaseSlot(t *Ticket, called bool) {
 	l.forget(s)
 }
 
-// forget removes a namespace that has no slot and no waiting ticket.
+// forget removes a namespace that has no slot and no waiting delivery.
 func (l *shares) forget(s *share) {
 	if s.slots == 0 && len(s.queue) == 0 {
 		delete(l.known, s.namespace)
@@ -254,12 +254,12 @@ func (r *drainRate) silent(now time.Duration) bool {
 	return silence > silentAfter && (r.ended == 0 || silence > r.latency(now))
 }
 
-// queueLimit returns how many tickets can wait without waiting longer than maxWait.
+// queueLimit returns how many deliveries can wait without waiting longer than maxWait.
 func (r *drainRate) queueLimit(now time.Duration, permits int, maxWait time.Duration) int {
 	return int(min(maxWait/max(r.interval(now, permits), time.Microsecond), maxWaiting))
 }
 
-// postponement returns how far to postpone one more timer: later than the waiting tickets, which take maxWait, and than
+// postponement returns how far to postpone one more timer: later than the waiting deliveries, which take maxWait, and than
 // the timers postponed before. If that exceeds most, it returns most, and exact is false.
 //
 // A postponed timer stays postponed even if the calls become faster. So the first postponements of a series are short, and

@@ -179,7 +179,7 @@ func TestI10_NothingStartsAfterARevoke(t *testing.T) {
 	steps := map[string]func(b *table, d *Ticket) (started bool){
 		"start":      func(b *table, d *Ticket) bool { return b.Start(d, 0) },
 		"enter":      func(b *table, d *Ticket) bool { _, ok := b.RequestPermit(d, 0, 0); return ok },
-		"withdraw":   func(b *table, d *Ticket) bool { return b.Withdraw(d) },
+		"withdraw":   func(b *table, d *Ticket) bool { return b.SkipAttempt(d) },
 		"hold":       func(b *table, d *Ticket) bool { b.WaitUntil(d, 1); return false },
 		"quarantine": func(b *table, d *Ticket) bool { b.Quarantine(d, 4); return false },
 	}

@@ -79,9 +79,9 @@ func TestI13_GroupsGrowToABound(t *testing.T) {
 // TestANamespaceWithASmallLimitDelaysNoOther: timers of "small" (limit 1) are postponed one behind another. Timers of
 // "large" do not wait for them, so their postponement is as short as without "small".
 func TestANamespaceWithASmallLimitDelaysNoOther(t *testing.T) {
-	delay := func(noise int) PermitAnswer {
+	delay := func(noise int) Answer {
 		g := testLimiter(200, 64)
-		enter := func(namespace string, limit int, at time.Duration) (*Ticket, PermitAnswer) {
+		enter := func(namespace string, limit int, at time.Duration) (*Ticket, Answer) {
 			d := &Ticket{Namespace: namespace, HostLimit: limit, Target: targetOf("shared")}
 			e := g.acquire(d, 0, at)
 			if e.OK {
@@ -136,7 +136,7 @@ func TestASlowNamespaceAtAFastHostIsPostponed(t *testing.T) {
 	for _, limit := range []int{1, 4, 20, 64} {
 		g := testLimiter(2048, 64)
 		g.maxWaitingSilent = 320
-		enter := func(namespace string, l int, at time.Duration) (*Ticket, PermitAnswer) {
+		enter := func(namespace string, l int, at time.Duration) (*Ticket, Answer) {
 			d := &Ticket{Namespace: namespace, HostLimit: l, Target: targetOf("shared")}
 			e := g.acquire(d, 0, at)
 			if e.OK {
@@ -172,7 +172,7 @@ func TestASlowNamespaceAtAFastHostIsPostponed(t *testing.T) {
 			for range 20 {
 				enter("slow", limit, at)
 			}
-			g.shrinkQueues(at, func(*Ticket, PermitAnswer) { shed++ }, func(*Ticket) {})
+			g.shrinkQueues(at, func(*Ticket, Answer) { shed++ }, func(*Ticket) {})
 		}
 		waits := 0
 		if n := g.hosts[targetOf("shared")].tenants["slow"]; n != nil {
@@ -188,7 +188,7 @@ func TestASlowNamespaceAtAFastHostIsPostponed(t *testing.T) {
 // postponed before. A timer of another namespace that calls the same host is not postponed instead.
 func TestANamespaceWithFewTimersIsNotPostponedForAnother(t *testing.T) {
 	g := testLimiter(100, 10)
-	wait := func(namespace string, postponements int, at time.Duration) PermitAnswer {
+	wait := func(namespace string, postponements int, at time.Duration) Answer {
 		d := &Ticket{Namespace: namespace, Target: targetOf("shared"), Postponements: postponements}
 		e := g.acquire(d, 0, at)
 		if e.OK {
@@ -210,7 +210,7 @@ func TestANamespaceWithFewTimersIsNotPostponedForAnother(t *testing.T) {
 	}
 	large := 0
 	for ; at < 3*time.Second; at += 20 * ms {
-		g.shrinkQueues(at, func(d *Ticket, _ PermitAnswer) {
+		g.shrinkQueues(at, func(d *Ticket, _ Answer) {
 			if d.Namespace == "small" {
 				t.Fatalf("postponed after %v and %d of the other namespace", at, large)
 			}

@@ -53,7 +53,7 @@ type Session struct {
 // Idle reports whether the session has ended and none of its deliveries is exposed.
 func (s *Session) Idle() bool { return s.ended && s.exposed == 0 }
 
-// Ticket is one delivery in the queue. The dispatcher sets the exported fields before Offer; then the queue changes
+// Ticket is the queue's record of one delivery. The dispatcher sets the exported fields before Offer; then the queue changes
 // them.
 type Ticket struct {
 	State
@@ -95,13 +95,13 @@ type Ticket struct {
 	planned  timer.Millis
 	flowTurn flow.Instant
 
-	flow     *flowState // in which it runs, or nil
-	slot     flow.Slot  // of the rate of its flow
-	turn     *flowState // in which its turn has come, and it waits for its host or the row check
-	waitsFor *flowState // whose queue contains it
-	// isolatedFor is the flow for which it waits in quarantine.
-	isolatedFor *flowState
-	// needsPermit: its flow had a concurrency when it began. withoutPermit: its permit has ended. cut: WithoutPermits has returned
+	flow       *flowState // in which it runs, or nil
+	slot       flow.Slot  // of the rate of its flow
+	releasedBy *flowState // in which its turn has come, so that it waits for its host or the row check
+	waitsFor   *flowState // whose queue contains it
+	// quarantineFlow is the flow for which it waits in quarantine.
+	quarantineFlow *flowState
+	// needsPermit: its flow had a concurrency limit when it began. withoutPermit: its permit has ended. cut: WithoutPermits has returned
 	// it.
 	needsPermit, withoutPermit, cut bool
 }
@@ -115,7 +115,7 @@ type age struct {
 	element         *list.Element // in Queue.aging
 }
 
-// move brings a ticket to a stage, and takes or returns the resources in which the two stages differ.
+// move moves a delivery to a stage, and takes or returns the resources in which the two stages differ.
 func (q *Queue) move(t *Ticket, to Stage) {
 	from, exposed := t.stage, t.exposed()
 	t.stage = to
@@ -147,7 +147,7 @@ func (q *Queue) move(t *Ticket, to Stage) {
 		q.hosts.postponing--
 		q.changed = true
 	}
-	if f := t.turn; f != nil && from != to {
+	if f := t.releasedBy; f != nil && from != to {
 		if from == Queued {
 			f.atHost--
 		}
@@ -162,7 +162,7 @@ func (q *Queue) move(t *Ticket, to Stage) {
 	q.countExposed(t, exposed)
 }
 
-// postpone moves a ticket that would wait too long to Writing.
+// postpone moves a delivery that would wait too long to Writing.
 func (q *Queue) postpone(t *Ticket) {
 	q.move(t, Writing)
 	t.postponing = true
@@ -181,7 +181,7 @@ func (q *Queue) countExposed(t *Ticket, before bool) {
 	}
 }
 
-// remember adds a state under which the queue knows a ticket. The queue keeps only the last two, because the events of
+// remember adds a state under which the queue knows a delivery. The queue keeps only the last two, because the events of
 // earlier ones have been acknowledged.
 func (q *Queue) remember(t *Ticket, s State) {
 	if t.known == len(t.states) {
@@ -200,7 +200,7 @@ func (q *Queue) forget(t *Ticket, s State) {
 	}
 }
 
-// remove ends a ticket in any stage except the waiting ones, whose queues still contain it.
+// remove removes a delivery that is in none of the queues of waiting deliveries.
 func (q *Queue) remove(t *Ticket) {
 	q.stopAging(t)
 	q.move(t, Ended)
@@ -211,7 +211,7 @@ func (q *Queue) remove(t *Ticket) {
 	q.changed = true
 }
 
-// ended reports whether the ticket's session or the queue has ended. If so, it removes the ticket.
+// ended reports whether the delivery's session or the queue has ended. If so, it removes the delivery.
 func (q *Queue) ended(t *Ticket) bool {
 	if !q.closed && !t.Session.ended {
 		return false
@@ -220,7 +220,7 @@ func (q *Queue) ended(t *Ticket) bool {
 	return true
 }
 
-// startAging adds a ticket to the aging list, to be returned by Aged one interval from now. All intervals have the same
+// startAging adds a delivery to the aging list, to be returned by Aged one interval from now. All intervals have the same
 // length, so the list is sorted.
 func (q *Queue) startAging(t *Ticket, elapsed time.Duration) {
 	if t.age.element == nil {

@@ -95,7 +95,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 						paths["quarantine"]++
 						b.Quarantine(d, 2+r.IntN(4))
 					case k == 3:
-						if b.Withdraw(d) {
+						if b.SkipAttempt(d) {
 							paths["withdraw"]++
 							writing = append(writing, d)
 						}

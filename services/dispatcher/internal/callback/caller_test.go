@@ -182,10 +182,10 @@ func TestProxyThatIsConfigured(t *testing.T) {
 	if a := call(t, c, "http://user:secret@inside.test/hook?a=b"); a.Status != 200 || a.Err != nil {
 		t.Errorf("%+v", a)
 	}
-	if a := call(t, c, "https://inside.test/"); a.Err == nil || a.Unsent() || strings.Contains(a.Err.Error(), "us:er") {
+	if a := call(t, c, "https://inside.test/"); a.Err == nil || a.RefusedByPolicy() || strings.Contains(a.Err.Error(), "us:er") {
 		t.Errorf("%+v", a)
 	}
-	if a := call(t, c, "http://127.0.0.1/"); !a.Unsent() {
+	if a := call(t, c, "http://127.0.0.1/"); !a.RefusedByPolicy() {
 		t.Errorf("an address that is refused: %+v", a)
 	}
 	other := *by

@@ -19,8 +19,8 @@ import (
 )
 
 // Caller makes one callback. It respects ctx's deadline, which is the timer's callback timeout. It repeats the request
-// only if the receiver closed a connection before it sent any answer on it. If a Caller has a method Close, the
-// dispatcher calls it when it stops.
+// only if the receiver closed the connection without sending any answer. If a Caller has a Close method, the dispatcher calls it on
+// shutdown.
 type Caller interface {
 	Call(ctx context.Context, r Request) Answer
 }
@@ -33,7 +33,7 @@ type Request struct {
 	At timer.Millis
 	// Profile has the callback settings of the namespace; nil if it has none.
 	Profile *Profile
-	// Authorization is the header Authorization, unless the timer has its own; empty for none.
+	// Authorization is the Authorization header of timers that do not set one; empty for none.
 	Authorization string
 	// Trace, if not zero, replaces the trace in the headers of the timer.
 	Trace event.Trace
@@ -56,27 +56,28 @@ type Answer struct {
 	Body []byte
 	// TooLong: the body was longer than MaxBody bytes.
 	TooLong bool
-	// Err is why there is no complete answer: timeout, no connection, or an incomplete body. Status may be set as well.
+	// Err is why there is no complete answer: timeout, no connection, an incomplete body, or a request that was not sent. Status may be
+	// set as well.
 	Err error
 	// sawCertificate: there was a TLS connection, and the host had shown its certificate on it.
 	sawCertificate bool
 }
 
-// Unsent reports whether the callback was not made because the egress policy refuses the address, which says nothing
+// RefusedByPolicy reports whether the request was not sent because the egress policy refuses the address, which says nothing
 // about the host.
-func (a *Answer) Unsent() bool { return errors.Is(a.Err, egress.ErrRefused) }
+func (a *Answer) RefusedByPolicy() bool { return errors.Is(a.Err, egress.ErrRefused) }
 
 // Silent reports whether the host gave no answer. A host whose certificate is not accepted, or that does not accept the
 // client certificate, is not silent: only one namespace has a problem with it.
 func (a *Answer) Silent() bool {
-	if a.Err == nil || a.Status != 0 || a.Unsent() || errors.Is(a.Err, errNotBuilt) {
+	if a.Err == nil || a.Status != 0 || a.RefusedByPolicy() || errors.Is(a.Err, errNotBuilt) {
 		return false
 	}
 	if _, refused := errors.AsType[*tls.CertificateVerificationError](a.Err); refused {
 		return false
 	}
-	// If the host refuses the handshake, it sends an alert, of which crypto/tls does not export the type. With TLS 1.3
-	// the client already has a connection then, and may only see that the host closes it.
+	// If the host refuses the handshake, it sends an alert, which appears as a net.OpError with Op "remote error". With TLS 1.3
+	// the client may only see that the connection is closed. So after the certificate was shown, only a timeout counts as silence.
 	op, _ := errors.AsType[*net.OpError](a.Err)
 	alert := op != nil && op.Op == "remote error"
 	return !alert && (!a.sawCertificate || errors.Is(a.Err, context.DeadlineExceeded))
@@ -110,7 +111,7 @@ type Verdict struct {
 	Status int
 	// Reason explains why the attempt did not succeed; empty for Done and Rescheduled.
 	Reason string
-	// Body is the beginning of the answer's body, for a reader, if the attempt did not succeed.
+	// Body is the beginning of the answer's body, to show to people, if the attempt did not succeed.
 	Body string
 	// StopSchedule: the attempt was successful, and the schedule of the timer shall end.
 	StopSchedule bool
@@ -125,7 +126,7 @@ const (
 	pastDelay = time.Second
 )
 
-// Classify applies the answer table of docs/design.md, section 7, to the next attempt of the timer (Attempts + 1). now
+// Classify applies the answer table of docs/design.md, section 7, to the attempt just made, number Attempts + 1. now
 // is when the answer was complete; final has the 4xx statuses after which the namespace does not retry.
 func Classify(t *timer.Timer, a Answer, final timer.StatusCodes, now timer.Millis, random func() uint64) Verdict {
 	v := Verdict{Status: a.Status, Body: quote(a.Body)}
@@ -135,7 +136,7 @@ func Classify(t *timer.Timer, a Answer, final timer.StatusCodes, now timer.Milli
 		v.Kind = Dead
 		v.Reason = truncate("not called: "+a.Err.Error(), maxReason)
 		return v
-	case a.Unsent():
+	case a.RefusedByPolicy():
 		// The name may resolve to an allowed address next time.
 		v.Reason = truncate("not called: "+a.Err.Error(), maxReason)
 		return fail(v, t, "", now, random)
@@ -208,7 +209,7 @@ func fail(v Verdict, t *timer.Timer, after string, now timer.Millis, random func
 		return v
 	}
 	v.Kind = Retry
-	// If the timer expires before, its outcome is written at that time.
+	// If the timer expires before NextAt, NextAt becomes the expiry, when the outcome is written.
 	v.NextAt = max(now, min(v.NextAt, t.ExpiresAt()))
 	return v
 }
@@ -270,7 +271,7 @@ func truncate(s string, limit int) string {
 	return strings.ToValidUTF8(s[:limit-len(mark)], "") + mark
 }
 
-// reply is the content of a 2xx body. The zero value adds nothing to the status.
+// reply is the content of a 2xx body. With the zero value, the status alone decides.
 type reply struct {
 	// notOK: the body has ok, and it is false.
 	notOK bool
@@ -281,11 +282,11 @@ type reply struct {
 	stopSchedule bool
 }
 
-// parseReply parses a 2xx body. It returns the zero value for bodies that are not a JSON object or have neither member,
-// so that webhooks that know nothing of Timerbus work unchanged. An error means that a member is present and has no
+// parseReply parses a 2xx body. It returns the zero value for bodies that are not a JSON object or have none of ok, nextExecuteAt and
+// stopSchedule, so that webhooks that know nothing of Timerbus work unchanged. An error means that a member is present and has no
 // valid value.
 //
-// Names are matched exactly (encoding/json's struct fields would match in any case). A null nextExecuteAt counts as
+// Names are matched exactly (encoding/json's struct fields would match regardless of case). A null nextExecuteAt counts as
 // absent, because serialisers write null for an unset field. A null ok is an error, because taking it for success would
 // be a guess.
 func parseReply(body []byte) (reply, error) {

@@ -64,7 +64,7 @@ func TestI12_AnOlderFloorStartsNoEpoch(t *testing.T) {
 	older := bus.Floor{Floor: b.position(1), End: b.position(2)}
 	b.lose(1)
 	b.floor(start+1000, 1)
-	b.p.Floor(start+4000, older)
+	b.p.SetFloor(start+4000, older)
 	b.floor(start+4500, 1)
 	b.sweep(start + 6000)
 	b.wantReleased(start+6000, "1")

@@ -49,7 +49,7 @@ func TestI5_AFencedShardLeavesTheOthersArmed(t *testing.T) {
 	other.Ref.Shard = 1
 	b.p.Hint(start, hint(row(1, start+100, start)))
 	b.p.Hint(start, hint(other))
-	b.p.Fenced(3)
+	b.p.RemoveFenced(3)
 	b.wantReleased(start+100, "2")
 }
 

@@ -31,7 +31,7 @@ func (p *Partition) markIdle() {
 		if !busy[id] {
 			s.idle = true
 			delete(p.active, id)
-			p.idleSince = p.sweep.now
+			p.lastShardIdleAt = p.sweep.now
 			if s.takeover != nil && s.takeover.barrier.DueAt < p.sweep.now {
 				s.takeover = nil // its barrier was removed before the next sweep, and its keys are in the past
 			}
@@ -102,5 +102,5 @@ func (p *Partition) Idle() int { return len(p.shards) - len(p.active) }
 
 // IdleSince returns when the last shard became idle. all is true if all shards are idle.
 func (p *Partition) IdleSince() (since timer.Millis, all bool) {
-	return p.idleSince, len(p.shards) > 0 && len(p.active) == 0
+	return p.lastShardIdleAt, len(p.shards) > 0 && len(p.active) == 0
 }

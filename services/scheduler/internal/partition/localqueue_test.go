@@ -91,7 +91,7 @@ func TestWithALocalQueueNothingPublishedIsReleased(t *testing.T) {
 	if got := b.p.ClaimReleases(); len(got) != 1 || got[0].Published != store.MinKey() {
 		t.Errorf("releases %+v", got)
 	}
-	b.p.Floor(start+10, bus.Floor{Floor: b.position(b.end), End: b.position(b.end)})
+	b.p.SetFloor(start+10, bus.Floor{Floor: b.position(b.end), End: b.position(b.end)})
 	if got := b.p.ClaimReleases(); got[0].Published != store.MinKey() {
 		t.Errorf("releases %+v after the acknowledgement", got)
 	}

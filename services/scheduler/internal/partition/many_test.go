@@ -26,7 +26,7 @@ func many(shards int) *partition.Partition {
 			Claim: store.Claim{Shard: shard.ID(16 * i), Version: 1}, Watermark: store.MinKey(), Published: store.MinKey(),
 		}, bus.Position{Epoch: 1, Offset: 1})
 	}
-	p.Floor(start, bus.Floor{Floor: bus.Position{Epoch: 1, Offset: 1}})
+	p.SetFloor(start, bus.Floor{Floor: bus.Position{Epoch: 1, Offset: 1}})
 	return p
 }
 
@@ -123,7 +123,7 @@ func TestPollsComeInTheOrderOfTheirTimes(t *testing.T) {
 			id := shard.ID(16 * r.IntN(40))
 			switch r.IntN(8) {
 			case 0:
-				p.Fenced(id)
+				p.RemoveFenced(id)
 				delete(want, id)
 			case 1:
 				p.Claim(now, "n", store.Claimed{

@@ -27,20 +27,20 @@ type Limits struct {
 	// LongBound is the age at which a publication counts as lost, regardless of the ack floor.
 	LongBound  time.Duration
 	ClockBound time.Duration
-	// MaxInFlight and MaxArmed bound the states in flight and the armed states.
+	// MaxInFlight and MaxArmed bound the states that are in flight and armed. A state is the (uuid, revision) of a row.
 	MaxInFlight, MaxArmed int
 	PollPerShard          int
 	PollTotal             int
 	// LocalQueue: the due queue is in the memory of this process.
 	LocalQueue bool
-	// AloneSince: rows that were written since then were published by this process only; 0 if there is no such time.
+	// AloneSince: only this process has published rows that were written at this time or later; 0 if there is no such time.
 	AloneSince timer.Millis
 	// QueueDepth is the depth of the due queue at which publishing stops.
 	QueueDepth int
 	// SweepPublish bounds the rows that one sweep publishes.
 	SweepPublish int
-	// SweepMargin is how far before the start of the last sweep the next one begins to read. It must cover the time
-	// from a write's due_at, which is not before the present, to its commit.
+	// SweepMargin is how far before the start of the last sweep the next one begins to read. A write's due_at is not before the
+	// time of the write, so SweepMargin must be longer than a write takes to commit.
 	SweepMargin time.Duration
 	// FullSweep is the interval between sweeps that begin at the first key.
 	FullSweep time.Duration
@@ -50,16 +50,16 @@ type Limits struct {
 	PollShards int
 }
 
-// Partition is the state of a partition's owner.
+// Partition is what a partition's owner keeps in memory.
 type Partition struct {
 	limits Limits
 	shards []*ownedShard // by id
-	// A partition may have very many idle shards, so no step of a session reads all shards. These contain the shards
-	// that steps need: polls has all shards, ordered by their next poll; active the shards that are not idle; behind
-	// the shards whose watermark is behind R. barriers counts the shards whose handover barrier has not fallen.
-	polls    pollHeap
-	active   map[shard.ID]*ownedShard
-	behind   map[shard.ID]*ownedShard
+	// A partition may have very many idle shards. So that frequent steps do not read all shards, polls has all of them, ordered by
+	// their next poll; active has those that are not idle; behind has those with W < R.
+	polls  pollHeap
+	active map[shard.ID]*ownedShard
+	behind map[shard.ID]*ownedShard
+	// barriers is the number of shards whose handover barrier is in place.
 	barriers int
 	// polledFirst is the first shard of the last poll.
 	polledFirst shard.ID
@@ -67,24 +67,24 @@ type Partition struct {
 	// inFlight is the in-flight set; inFlightByNamespace counts it by namespace.
 	inFlight            map[timerheap.State]*publication
 	inFlightByNamespace map[string]int
-	// removed has the states that left the in-flight set during a poll or a sweep, with the tick. The answer may have
-	// their rows although their outcomes have been written since.
+	// removed maps each state that left the in-flight set during a poll or a sweep to the tick of its removal. The rows that this read
+	// returns may be older than the outcomes of these states.
 	removed map[timerheap.State]uint64
 	// pollTick is the tick at which the running poll began; 0 if none runs.
 	pollTick uint64
 	// fromSweep has the events that a sweep decided to publish, oldest first.
 	fromSweep []Outgoing
 	sequence  uint64
-	// ticks orders publications and sweeps without a clock.
+	// ticks is a logical clock. It orders publications, polls, sweeps, and removals of states and barriers.
 	ticks uint64
 	floor bus.Floor
 	// epochSince is when the floor entered its topic epoch.
 	epochSince timer.Millis
-	// barrierRemovedAt is when a handover barrier was removed, and staleEpochAt when publications of earlier epochs may be
-	// repeated. Both are Never if a sweep has started since.
+	// barrierRemovedAt is when a handover barrier was last removed. staleEpochAt is when publications of earlier epochs begin to count
+	// as passed, bus.AckWait after the floor entered its epoch. A sweep that starts at this time or later resets it to Never.
 	barrierRemovedAt, staleEpochAt timer.Millis
-	// idleSince is when a shard last became idle.
-	idleSince timer.Millis
+	// lastShardIdleAt is when a shard last became idle.
+	lastShardIdleAt timer.Millis
 	// unserved is the number of shards that the store could not serve while it served others; unservedErr is the first
 	// error.
 	unserved    int
@@ -100,18 +100,19 @@ type ownedShard struct {
 	claimedAt timer.Millis
 	watermark store.Key // W
 	read      store.Key // R
-	// takeover is the state found by the claim; nil once it is not needed any more.
+	// takeover is what the claim found; nil once it is not needed any more.
 	takeover *takeover
 	// published is the largest key published.
 	published store.Key
 	pollAt    timer.Millis
 	// heapIndex is the shard's index in polls.
 	heapIndex int32
-	// barrierInPlace: the handover barrier is not removed, so keys up to it may have been published. watermarkHeld (P >
-	// W): until then the watermark does not move.
+	// barrierInPlace: the handover barrier is not removed, so an earlier owner may have published keys up to it. watermarkHeld: the
+	// claim found P > W, so W does not move while the barrier is in place.
 	barrierInPlace, watermarkHeld bool
-	cut                           bool
-	// polling: a Due with this shard is running. rewound: R has gone back since it began.
+	// cut: the last poll did not arm all rows, or rows were removed from the timer heap, so unread rows after R are expected.
+	cut bool
+	// polling: a store.Due call with this shard is running. rewound: R has gone back since it began.
 	polling, rewound bool
 	// idle: no timer of it is known to be due, armed or in flight, and its polls replace sweeps.
 	idle bool
@@ -122,17 +123,17 @@ type ownedShard struct {
 	fullAt     timer.Millis
 }
 
-// takeover is the state found by a claim.
+// takeover is what a claim found.
 type takeover struct {
-	// end is the end of the due queue before the claim: all events published before the claim are before it.
+	// end is the end of the due queue, read before the claim. Events published before that read are before it.
 	end bus.Position
-	// resume is W, unless the clock was set back since W was written. R starts there, or at the barrier if that is later,
-	// and goes back to resume when the barrier is removed.
+	// resume is W, but not later than the present plus ClockBound minus Slack. R starts at the barrier. If that is later than resume,
+	// R goes back to resume once, when the barrier is removed.
 	resume store.Key
-	// barrier is the handover barrier, max(P, W). It is removed when the dispatchers' ack floor has passed end. From then
-	// on, states up to it are published with an ID that the bus cannot take for a repetition.
+	// barrier is the handover barrier: the larger of resume and P, which is limited to the present plus ClockBound. It is removed when
+	// the dispatchers' ack floor has passed end.
 	barrier store.Key
-	// removedAt is the tick at which it was removed.
+	// removedAt is the tick at which the barrier was removed.
 	removedAt uint64
 }
 
@@ -140,7 +141,7 @@ type takeover struct {
 type publication struct {
 	row       store.DueRow
 	namespace string
-	// confirmed: the bus has confirmed its publish, at position, at time at (this node's clock) and tick.
+	// confirmed: the bus has confirmed the publish. position, at (this node's clock) and tick describe the confirmation.
 	confirmed bool
 	position  bus.Position
 	at        timer.Millis
@@ -151,7 +152,7 @@ type publication struct {
 	seen uint64
 }
 
-// New returns the state of a partition without shards.
+// New returns a partition without shards.
 func New(limits Limits) *Partition {
 	return &Partition{
 		limits: limits, timers: timerheap.New(),
@@ -182,7 +183,8 @@ func (p *Partition) Unserved() (n int, why error) {
 // Claim adds a shard that was just claimed. now must be read after the claim's answer; end is the end of the due queue
 // read before the claim.
 func (p *Partition) Claim(now timer.Millis, namespace string, c store.Claimed, end bus.Position) {
-	// Timers written after the clock was set back may be due before W or P. Clocks differ by up to ClockBound.
+	// If the clock was set back, W and P may be in the future and new timers due before them, so W and P are limited by the present.
+	// Clocks differ by up to ClockBound.
 	resume := notBeyond(c.Watermark, now.Add(p.limits.ClockBound-p.limits.Slack))
 	published := notBeyond(c.Published, now.Add(p.limits.ClockBound))
 	s := &ownedShard{
@@ -215,8 +217,8 @@ func notBeyond(key store.Key, at timer.Millis) store.Key {
 	return key
 }
 
-// Fenced removes a shard immediately, because a newer claim owns it.
-func (p *Partition) Fenced(id shard.ID) {
+// RemoveFenced removes a shard immediately, because a newer claim owns it or its namespace was deleted.
+func (p *Partition) RemoveFenced(id shard.ID) {
 	at, known := p.find(id)
 	if !known {
 		return
@@ -279,9 +281,9 @@ func (p *Partition) ClaimReleases() []store.Release {
 	return items
 }
 
-// Floor processes a new ack floor: states that it has passed are not in flight any more. A floor that is older than the
-// last one changes only the depth.
-func (p *Partition) Floor(now timer.Millis, f bus.Floor) {
+// SetFloor processes a new ack floor: states that it has passed are not in flight any more. If f.Floor is older
+// than the last one, only the other fields of f are used.
+func (p *Partition) SetFloor(now timer.Millis, f bus.Floor) {
 	if f.Floor.Before(p.floor.Floor) {
 		f.Floor = p.floor.Floor
 	}
@@ -320,8 +322,8 @@ func (p *Partition) removePassed(now timer.Millis) {
 	}
 }
 
-// removeAndRecord removes a state from the in-flight set. oldest is the tick of the oldest running read, whose answer
-// may have the state's row. It returns false if removed is full because of a very long read.
+// removeAndRecord removes a state from the in-flight set, and records this while a read is running. oldest is the tick at which the
+// oldest running read began. It returns false if removed is full because of a very long read.
 func (p *Partition) removeAndRecord(state timerheap.State, pub *publication, oldest uint64) bool {
 	if oldest != noRead {
 		if len(p.removed) >= p.limits.MaxInFlight {
@@ -334,9 +336,9 @@ func (p *Partition) removeAndRecord(state timerheap.State, pub *publication, old
 	return true
 }
 
-// passed reports whether the dispatchers have acknowledged a publication. If its epoch is earlier than the floor's, it
-// was acknowledged, or lost in a crash of the bus. A delivery that had started before the crash finishes or takes a row
-// lease within bus.AckWait (I11).
+// passed reports whether the dispatchers have acknowledged a publication, or the bus has lost it. A publication of an earlier epoch than
+// the floor's counts as passed bus.AckWait after the later of its confirmation and the new epoch: by then, a delivery that started before
+// the crash of the bus has finished or taken a row lease (I11).
 func (p *Partition) passed(now timer.Millis, pub *publication) bool {
 	switch {
 	case pub.bySweep, pub.position == (bus.Position{}):
@@ -349,7 +351,7 @@ func (p *Partition) passed(now timer.Millis, pub *publication) bool {
 	}
 }
 
-// noRead is the tick if no read is running.
+// noRead is what oldestRead returns if no read is running.
 const noRead = math.MaxUint64
 
 // oldestRead returns the tick at which the oldest running poll or sweep began.
@@ -370,8 +372,8 @@ func (p *Partition) removedSince(tick uint64, state timerheap.State) bool {
 	return ok && at > tick
 }
 
-// removeBarrier removes the handover barrier: nothing published by an earlier owner is unacknowledged any more. R goes
-// back to the watermark once, to read the rows that were not delivered.
+// removeBarrier removes the handover barrier: the dispatchers have acknowledged what earlier owners published. If P was later than W, R
+// goes back to resume, to read the rows that were not delivered.
 func (p *Partition) removeBarrier(now timer.Millis, s *ownedShard) {
 	s.barrierInPlace = false
 	p.barriers--
@@ -388,14 +390,14 @@ func (s *ownedShard) barrierRemovedBefore(tick uint64) bool {
 	return !s.barrierInPlace && (s.takeover == nil || s.takeover.removedAt < tick)
 }
 
-// NeedsFloor reports whether the ack floor should be requested before the next sweep: a handover barrier is in place,
-// publishing waits for the queue to drain, half of the in-flight set is in use, or watermarks wait for acknowledgements.
+// NeedsFloor reports whether the ack floor should be requested before the next sweep: the due queue is full, the in-flight set is at
+// least half full, a handover barrier is in place, or the queue is local and a state is in flight, so watermarks wait for the floor.
 func (p *Partition) NeedsFloor() bool {
 	if p.floor.Depth >= p.limits.QueueDepth || 2*len(p.inFlight) >= p.limits.MaxInFlight {
 		return true
 	}
 	if p.limits.LocalQueue && len(p.inFlight) > 0 {
-		return true // watermarks wait for it
+		return true
 	}
 	return p.barriers > 0
 }

@@ -99,7 +99,7 @@ func (b *bench) position(offset int64) bus.Position {
 
 // floor passes an ack floor: all events below offset are acknowledged.
 func (b *bench) floor(now timer.Millis, offset int64) {
-	b.p.Floor(now, bus.Floor{Floor: b.position(offset), End: b.position(b.end)})
+	b.p.SetFloor(now, bus.Floor{Floor: b.position(offset), End: b.position(b.end)})
 }
 
 func row(id byte, due, updated timer.Millis) store.DueRow {
@@ -344,7 +344,7 @@ func TestNamespaceMadeLaterIsClaimedApart(t *testing.T) {
 	if got := fmt.Sprint(b.p.Shards()); got != fmt.Sprint([]shard.ID{1, 3}) {
 		t.Fatalf("claimed: %v", got)
 	}
-	b.p.Fenced(3)
+	b.p.RemoveFenced(3)
 	if b.p.Owns(3) || !b.p.Owns(1) {
 		t.Fatal("a fenced shard must go, and it alone")
 	}

@@ -79,7 +79,7 @@ func (p *Partition) Polled(now timer.Millis, q store.DueQuery, answer []store.Du
 			continue
 		}
 		if isFenced(answer[i].Err) {
-			p.Fenced(asked.Claim.Shard)
+			p.RemoveFenced(asked.Claim.Shard)
 			fenced = append(fenced, asked.Claim.Shard)
 			continue
 		}

@@ -381,12 +381,12 @@ func TestReleasesCarryTheLargestKeySent(t *testing.T) {
 
 func TestAFullQueueHoldsPublishingBack(t *testing.T) {
 	b := polledWithBarrier(t, row(1, start, start))
-	b.p.Floor(start, bus.Floor{Floor: b.position(1), End: b.position(1001), Depth: 1000})
+	b.p.SetFloor(start, bus.Floor{Floor: b.position(1), End: b.position(1001), Depth: 1000})
 	b.wantReleased(start)
 	if b.p.NextPublishAt(start, 1000) != timer.Never || !b.p.NeedsFloor() {
 		t.Fatal("with a full queue no timer is released, and the floor is read")
 	}
-	b.p.Floor(start, bus.Floor{Floor: b.position(500), End: b.position(1001), Depth: 501})
+	b.p.SetFloor(start, bus.Floor{Floor: b.position(500), End: b.position(1001), Depth: 501})
 	b.wantReleased(start, "1")
 }
 

@@ -59,7 +59,7 @@ func (p *Partition) SweepPause(configured time.Duration) time.Duration {
 	return min(configured*time.Duration(p.sweep.rowsRead+sweepPage)/sweepPage, 5*configured)
 }
 
-// SweepStart begins a sweep and returns its first query. The caller first calls Floor with the present ack floor. An older
+// SweepStart begins a sweep and returns its first query. The caller first calls SetFloor with the present ack floor. An older
 // floor is safe, but the sweep may publish fewer rows. If all shards are idle, no state is in flight, so an older floor is enough.
 //
 // In each shard, a sweep begins at the sweep floor: the key up to which the last sweep, or the last poll of the shard while it was
@@ -115,7 +115,7 @@ func (p *Partition) Swept(q store.OverdueQuery, page []store.OverdueShard) (next
 			continue
 		}
 		if isFenced(page[i].Err) {
-			p.Fenced(asked.Claim.Shard)
+			p.RemoveFenced(asked.Claim.Shard)
 			fenced = append(fenced, asked.Claim.Shard)
 			continue
 		}

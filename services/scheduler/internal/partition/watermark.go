@@ -54,7 +54,7 @@ func (p *Partition) Advanced(items []store.Advance, answers []error) (fenced []s
 			continue
 		}
 		if isFenced(answers[i]) {
-			p.Fenced(item.Claim.Shard)
+			p.RemoveFenced(item.Claim.Shard)
 			fenced = append(fenced, item.Claim.Shard)
 			continue
 		}
