@@ -323,4 +323,27 @@ export const fields: Readonly<Record<string, Fields>> = {
   Error: {
     timestamp: "instant",
   },
+  EventRetryPolicy: {
+    maxAttemptsDuration: "duration",
+    initialInterval: "duration",
+    maxInterval: "duration",
+  },
+  AttemptResult: {
+    executeAt: "instant",
+    nextAt: "instant",
+    startedAt: "instant",
+    finishedAt: "instant",
+  },
+  DeadLetter: {
+    executeAt: "instant",
+    createdAt: "instant",
+    callbackTimeout: "duration",
+    retryPolicy: "EventRetryPolicy",
+    expireAfter: "duration",
+  },
+  CommandAnswer: {
+    timer: "Timer",
+    schedule: "Schedule",
+    backfill: "ScheduleBackfill",
+  },
 };
