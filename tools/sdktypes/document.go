@@ -43,12 +43,24 @@ type field struct {
 	nullable bool
 }
 
-// model is an object. A request is one that clients send, an answer one that they get. Some are both.
+// model is an object. A request is one that clients send, an answer one that they get. Some are both. A message is an answer on a topic,
+// whose sender a client does not know: it must have the required fields.
 type model struct {
-	name            string
-	doc             string
-	fields          []field
-	request, answer bool
+	name                     string
+	doc                      string
+	fields                   []field
+	request, answer, message bool
+}
+
+// required returns the names of the required fields.
+func (m *model) required() []string {
+	var names []string
+	for i := range m.fields {
+		if m.fields[i].required {
+			names = append(names, m.fields[i].name)
+		}
+	}
+	return names
 }
 
 type enum struct {

@@ -44,7 +44,9 @@ func TestTypesOfEventsAreChecked(t *testing.T) {
 	for name, c := range map[string]struct{ file, from, to, want string }{
 		"a value that the API does not have": {"result.schema.json", `"expired"`, `"forgotten"`, `outcome: Outcome has no value "forgotten"`},
 		"an enumeration without a name":      {"answer.schema.json", `"verb"`, `"action"`, "action: the enumeration has no name"},
-		"a new type":                         {"notice.schema.json", `"type": "boolean"`, `"type": "truth"`, "payloadOmitted: unknown type truth"},
+		"a new type": {
+			"notice.schema.json", `"type": "boolean"`, `"type": "truth"`, "payloadOmitted: unknown type truth",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()

@@ -72,7 +72,7 @@ func (r *reader) readMessages(folder string) error {
 
 // readMessage adds the model of a schema, which is at the path of the document.
 func (r *reader) readMessage(name string, root *yaml.Node, schema node, path ...string) error {
-	m := &model{name: name, doc: str(schema["description"]), answer: true}
+	m := &model{name: name, doc: str(schema["description"]), answer: true, message: true}
 	for _, property := range order(root, append(path, "properties")...) {
 		p := at(schema, "properties", property)
 		v, err := r.messageValue(name, property, p)

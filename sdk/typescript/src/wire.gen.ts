@@ -347,3 +347,11 @@ export const fields: Readonly<Record<string, Fields>> = {
     backfill: "ScheduleBackfill",
   },
 };
+
+/** The fields that the data of events must have. */
+export const required: Readonly<Record<string, readonly string[]>> = {
+  EventRetryPolicy: ["maxAttempts", "initialInterval", "backoffMultiplier", "maxInterval"],
+  AttemptResult: ["namespace", "timerId", "generation", "attempt", "correlationId", "outcome", "executeAt", "startedAt", "finishedAt"],
+  DeadLetter: ["namespace", "timerId", "generation", "attempts", "status", "reason", "correlationId", "executeAt", "createdAt", "deliver", "callbackTimeout", "retryPolicy"],
+  CommandAnswer: ["commandId"],
+};

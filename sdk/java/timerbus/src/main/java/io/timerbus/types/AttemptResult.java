@@ -44,8 +44,17 @@ public record AttemptResult(
     String error,
     String body) {
 
-  /** Reads an answer of the service. Unknown fields are ignored. */
+  /** Reads the data of an event. Unknown fields are ignored; absent ones that the schema requires are errors. */
   public static AttemptResult from(JsonNode json) {
+    Wire.require(json, "namespace");
+    Wire.require(json, "timerId");
+    Wire.require(json, "generation");
+    Wire.require(json, "attempt");
+    Wire.require(json, "correlationId");
+    Wire.require(json, "outcome");
+    Wire.require(json, "executeAt");
+    Wire.require(json, "startedAt");
+    Wire.require(json, "finishedAt");
     return new AttemptResult(
         Wire.text(json.get("namespace")),
         Wire.text(json.get("timerId")),

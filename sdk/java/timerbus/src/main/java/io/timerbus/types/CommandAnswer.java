@@ -48,8 +48,9 @@ public record CommandAnswer(
     JsonNode details,
     String command) {
 
-  /** Reads an answer of the service. Unknown fields are ignored. */
+  /** Reads the data of an event. Unknown fields are ignored; absent ones that the schema requires are errors. */
   public static CommandAnswer from(JsonNode json) {
+    Wire.require(json, "commandId");
     return new CommandAnswer(
         Wire.text(json.get("commandId")),
         Wire.value(json.get("verb"), CommandVerb::new),

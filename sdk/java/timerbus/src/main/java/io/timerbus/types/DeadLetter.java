@@ -70,8 +70,20 @@ public record DeadLetter(
     TimerRequest request,
     Boolean payloadOmitted) {
 
-  /** Reads an answer of the service. Unknown fields are ignored. */
+  /** Reads the data of an event. Unknown fields are ignored; absent ones that the schema requires are errors. */
   public static DeadLetter from(JsonNode json) {
+    Wire.require(json, "namespace");
+    Wire.require(json, "timerId");
+    Wire.require(json, "generation");
+    Wire.require(json, "attempts");
+    Wire.require(json, "status");
+    Wire.require(json, "reason");
+    Wire.require(json, "correlationId");
+    Wire.require(json, "executeAt");
+    Wire.require(json, "createdAt");
+    Wire.require(json, "deliver");
+    Wire.require(json, "callbackTimeout");
+    Wire.require(json, "retryPolicy");
     return new DeadLetter(
         Wire.text(json.get("namespace")),
         Wire.text(json.get("timerId")),

@@ -25,8 +25,12 @@ public record EventRetryPolicy(
     double backoffMultiplier,
     Duration maxInterval) {
 
-  /** Reads an answer of the service. Unknown fields are ignored. */
+  /** Reads the data of an event. Unknown fields are ignored; absent ones that the schema requires are errors. */
   public static EventRetryPolicy from(JsonNode json) {
+    Wire.require(json, "maxAttempts");
+    Wire.require(json, "initialInterval");
+    Wire.require(json, "backoffMultiplier");
+    Wire.require(json, "maxInterval");
     return new EventRetryPolicy(
         Wire.number(json.get("maxAttempts")),
         Wire.duration(json.get("maxAttemptsDuration")),
