@@ -105,7 +105,7 @@ func javaAnswer(m *model) string {
 		fmt.Fprintf(&b, "    %s %s%s\n", javaType(&f.value, f.required), f.name, end)
 	}
 	if m.message {
-		b.WriteString("\n  /** Reads the data of an event. Unknown fields are ignored; absent ones that the schema requires are errors. */\n")
+		b.WriteString("\n  /** Reads the data of an event. Unknown fields are ignored; absent required ones are errors. */\n")
 	} else {
 		b.WriteString("\n  /** Reads an answer of the service. Unknown fields are ignored. */\n")
 	}

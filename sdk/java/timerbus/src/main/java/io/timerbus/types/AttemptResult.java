@@ -44,7 +44,7 @@ public record AttemptResult(
     String error,
     String body) {
 
-  /** Reads the data of an event. Unknown fields are ignored; absent ones that the schema requires are errors. */
+  /** Reads the data of an event. Unknown fields are ignored; absent required ones are errors. */
   public static AttemptResult from(JsonNode json) {
     Wire.require(json, "namespace");
     Wire.require(json, "timerId");

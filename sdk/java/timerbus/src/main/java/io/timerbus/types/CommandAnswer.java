@@ -48,7 +48,7 @@ public record CommandAnswer(
     JsonNode details,
     String command) {
 
-  /** Reads the data of an event. Unknown fields are ignored; absent ones that the schema requires are errors. */
+  /** Reads the data of an event. Unknown fields are ignored; absent required ones are errors. */
   public static CommandAnswer from(JsonNode json) {
     Wire.require(json, "commandId");
     return new CommandAnswer(

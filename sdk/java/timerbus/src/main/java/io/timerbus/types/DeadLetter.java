@@ -70,7 +70,7 @@ public record DeadLetter(
     TimerRequest request,
     Boolean payloadOmitted) {
 
-  /** Reads the data of an event. Unknown fields are ignored; absent ones that the schema requires are errors. */
+  /** Reads the data of an event. Unknown fields are ignored; absent required ones are errors. */
   public static DeadLetter from(JsonNode json) {
     Wire.require(json, "namespace");
     Wire.require(json, "timerId");

@@ -25,7 +25,7 @@ public record EventRetryPolicy(
     double backoffMultiplier,
     Duration maxInterval) {
 
-  /** Reads the data of an event. Unknown fields are ignored; absent ones that the schema requires are errors. */
+  /** Reads the data of an event. Unknown fields are ignored; absent required ones are errors. */
   public static EventRetryPolicy from(JsonNode json) {
     Wire.require(json, "maxAttempts");
     Wire.require(json, "initialInterval");
