@@ -1,6 +1,6 @@
 /**
- * Starts the real service for tests, with a test clock. The program is the one in the environment variable TIMERBUS_BINARY, or `timerbus` on
- * PATH.
+ * Starts the real service for tests, with a test clock. The program is the one in the environment variable TIMERBUS_BINARY, that of the package
+ * `@timerbus/server`, or `timerbus` on PATH.
  */
 
 import { spawn } from "node:child_process";
@@ -39,7 +39,7 @@ const shown = 20;
  */
 export async function startService(...args: string[]): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), "timerbus-test-"));
-  const binary = process.env["TIMERBUS_BINARY"] ?? "timerbus";
+  const binary = process.env["TIMERBUS_BINARY"] ?? (await packaged()) ?? "timerbus";
   // Settings of the caller are no settings of this service.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("TIMERBUS_")));
   const own = ["dev", "--data", folder, "--listen", "127.0.0.1:0", "--nats-listen", "", "--log-format", "json", "--test-clock"];
@@ -49,7 +49,7 @@ export async function startService(...args: string[]): Promise<TestService> {
   const closed = new Promise<void>((resolve) => {
     child.once("close", () => resolve());
     child.once("error", (error) => {
-      last.push(`${error.message}: want timerbus on PATH, or its path in TIMERBUS_BINARY`);
+      last.push(`${error.message}: want the package @timerbus/server, timerbus on PATH, or its path in TIMERBUS_BINARY`);
       resolve();
     });
   });
@@ -82,4 +82,18 @@ export async function startService(...args: string[]): Promise<TestService> {
     throw new Error(`the service did not start:\n${last.join("\n")}`);
   }
   return { ...started, advance: (by) => new Timerbus(started.url).clock.advance({ by }), stop: (timeout = patience) => end(milliseconds(timeout)) };
+}
+
+/** Returns the path of the program of @timerbus/server, if it is installed. */
+async function packaged(): Promise<string | undefined> {
+  const name = "@timerbus/server"; // a variable, because the compiler would look for the types of a literal
+  let server: { path(): string };
+  try {
+    server = (await import(name)) as { path(): string };
+  } catch (error) {
+    const code = (error as { code?: unknown }).code;
+    if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") return undefined;
+    throw error;
+  }
+  return server.path();
 }

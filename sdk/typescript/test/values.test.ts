@@ -131,7 +131,7 @@ describe("a service of timerbus/testing", () => {
 
   test("a missing program", async () => {
     vi.stubEnv("TIMERBUS_BINARY", join(folder, "missing"));
-    await expect(startService()).rejects.toThrow("want timerbus on PATH, or its path in TIMERBUS_BINARY");
+    await expect(startService()).rejects.toThrow("want the package @timerbus/server, timerbus on PATH, or its path in TIMERBUS_BINARY");
   });
 
   test("a service that does not stop is killed", async () => {

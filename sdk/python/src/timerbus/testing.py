@@ -1,6 +1,6 @@
 """Starts the real service for tests, with a test clock.
 
-The program is the one in the environment variable TIMERBUS_BINARY, or ``timerbus`` on PATH.
+The program is the one in the environment variable TIMERBUS_BINARY, that of the package timerbus-server, or ``timerbus`` on PATH.
 """
 
 from __future__ import annotations
@@ -32,10 +32,18 @@ _SHOWN: Final = 20
 
 def binary() -> str:
     """Return the path of the program."""
-    found = os.environ.get("TIMERBUS_BINARY") or shutil.which("timerbus")
+    found = os.environ.get("TIMERBUS_BINARY") or _packaged() or shutil.which("timerbus")
     if not found:
-        raise FileNotFoundError("there is no timerbus on PATH: want it there, or its path in TIMERBUS_BINARY")
+        raise FileNotFoundError("there is no timerbus: want the package timerbus-server, timerbus on PATH, or its path in TIMERBUS_BINARY")
     return found
+
+
+def _packaged() -> str | None:
+    try:
+        import timerbus_server
+    except ImportError:
+        return None
+    return str(timerbus_server.path())
 
 
 @dataclass(frozen=True)
