@@ -78,6 +78,7 @@ build: ## Build bin/timerbus, a static binary
 .PHONY: image-files
 # -trimpath and fixed timestamps make the files a function of the commit and the Go version. The SBOM lists the modules that are
 # linked into the binary.
+build_release = go build -trimpath -buildvcs=false $(SMALL) -ldflags '-s -w -buildid= -X main.version=$(VERSION) -X main.commit=$(COMMIT)'
 IMAGE     ?= ghcr.io/timerbus/timerbus
 TAG       ?= dev
 PLATFORMS ?= linux/amd64 linux/arm64
@@ -85,8 +86,7 @@ image-files: $(TOOLS) ## Build bin/image: the static binaries of the image, its 
 	@mkdir -p bin/image
 	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) go run -C tools ./imageroot '$(CURDIR)/bin/image/rootfs.tar'
 	@for platform in $(PLATFORMS); do \
-		GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath -buildvcs=false $(SMALL) \
-			-ldflags '-s -w -buildid= -X main.version=$(VERSION) -X main.commit=$(COMMIT)' -o bin/image/$$platform/timerbus ./cmd/timerbus; \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} $(build_release) -o bin/image/$$platform/timerbus ./cmd/timerbus; \
 		cyclonedx-gomod bin -json -noserial -notimestamp -version '$(VERSION)' -output bin/image/$$platform/timerbus.cdx.json bin/image/$$platform/timerbus; \
 	done; \
 	cd bin/image && find . -type f ! -name SHA256SUMS | sort | xargs sha256sum | tee SHA256SUMS
@@ -102,6 +102,16 @@ image: image-files ## Build the container image for amd64 and arm64 with Docker 
 	done; \
 	docker tag $(IMAGE):$(TAG)-$$(docker version --format '{{.Server.Arch}}') $(IMAGE):$(TAG); \
 	docker image ls --filter reference='$(IMAGE):$(TAG)*'
+
+.PHONY: packages
+PACKAGE_PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+PACKAGE_VERSION   ?= $(shell cat sdk/VERSION)
+packages: ## Build bin/packages: wheels and npm packages with the program (PACKAGE_PLATFORMS, PACKAGE_VERSION)
+	@for platform in $(PACKAGE_PLATFORMS); do \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} $(build_release) -o bin/packages/$$platform/timerbus ./cmd/timerbus; \
+	done
+	@go run -C tools ./binarypackages '$(PACKAGE_VERSION)' '$(CURDIR)/sdk' '$(CURDIR)/bin/packages' \
+		$(foreach platform,$(PACKAGE_PLATFORMS),$(platform)='$(CURDIR)/bin/packages/$(platform)/timerbus')
 
 .PHONY: check-image
 check-image: ## Build the files of the image twice, in two folders without a build cache, and compare them (minutes)

@@ -102,7 +102,14 @@ func events(t *testing.T) map[string]event.CloudEvent {
 	failed.Error, failed.Body = "ok: \"yes\" is not accepted: want true or false", `{"ok":"yes"}`
 	applied := event.Answer{
 		CommandID: "c-1", Verb: event.VerbCreate, Namespace: ns, TimerID: "order-17", InTime: true,
-		Timer: json.RawMessage(`{"namespace":"default","id":"order-17"}`),
+		Timer: json.RawMessage(`{"namespace":"default","id":"order-17","timerId":"order-17",` +
+			`"uuid":"8e9809d4-ae21-5aff-9ed5-448effd60502","status":"scheduled",` +
+			`"executeAt":"2026-01-01T00:15:00.250Z","dueAt":"2026-01-01T00:15:00.250Z","deliver":"callback",` +
+			`"callbackUrl":"https://shop.example/expire","callbackTimeout":"30s","callbackTimeoutSeconds":30,` +
+			`"retryPolicy":{"maxAttempts":4,"maxAttemptsDuration":"0s","initialInterval":"30s","backoffMultiplier":2,"maxInterval":"1h"},` +
+			`"payload":{"order":17},` +
+			`"correlationId":"trace-1","generation":"3706188562493276161","attempts":0,` +
+			`"createdAt":"2026-01-01T00:00:00.250Z","updatedAt":"2026-01-01T00:00:00.250Z"}`),
 	}
 	replayed := event.Answer{CommandID: "c-3", Verb: event.VerbDelete, Namespace: ns, TimerID: "order-17", Earlier: true}
 	refused := event.Answer{

@@ -43,12 +43,24 @@ type field struct {
 	nullable bool
 }
 
-// model is an object. A request is one that clients send, an answer one that they get. Some are both.
+// model is an object. A request is one that clients send, an answer one that they get. Some are both. A message is an answer on a topic,
+// whose sender a client does not know: it must have the required fields.
 type model struct {
-	name            string
-	doc             string
-	fields          []field
-	request, answer bool
+	name                     string
+	doc                      string
+	fields                   []field
+	request, answer, message bool
+}
+
+// required returns the names of the required fields.
+func (m *model) required() []string {
+	var names []string
+	for i := range m.fields {
+		if m.fields[i].required {
+			names = append(names, m.fields[i].name)
+		}
+	}
+	return names
 }
 
 type enum struct {
@@ -76,7 +88,7 @@ var inline = map[string]string{
 	"CreateTimerRequest.onConflict": "OnConflict", "CreateScheduleRequest.onConflict": "OnConflict",
 	"UpdateTimerRequest.deliver": "Deliver",
 	"HistoryEntry.outcome":       "Outcome", "ScheduleDecision.decision": "Decision", "ScheduleOccurrence.remark": "Remark",
-	"TimerChange.type": "ChangeType",
+	"TimerChange.type": "ChangeType", "CommandAnswer.verb": "CommandVerb",
 }
 
 type node = map[string]any
@@ -104,22 +116,20 @@ func order(n *yaml.Node, path ...string) []string {
 
 type reader struct {
 	schemas node
+	values  node // the definitions of values.schema.json
 	out     *document
 	seen    map[string]bool // the parts of leftOut that the document has
 }
 
-func read(raw []byte) (*document, error) {
-	var root yaml.Node
-	var tree node
-	if err := yaml.Unmarshal(raw, &root); err != nil {
-		return nil, err
-	}
-	if err := yaml.Unmarshal(raw, &tree); err != nil {
+// read reads the OpenAPI document, and the schemas of events in the folder.
+func read(raw []byte, folder string) (*document, error) {
+	root, tree, err := parse(raw)
+	if err != nil {
 		return nil, err
 	}
 	schemas := at(tree, "components", "schemas")
 	r := &reader{schemas: schemas, out: &document{fields: map[string]bool{}}, seen: map[string]bool{}}
-	for _, name := range order(root.Content[0], "components", "schemas") {
+	for _, name := range order(root, "components", "schemas") {
 		schema := at(schemas, name)
 		switch {
 		case schema["enum"] != nil:
@@ -127,7 +137,7 @@ func read(raw []byte) (*document, error) {
 		case schema["properties"] != nil:
 			m := &model{name: name, doc: str(schema["description"])}
 			required := strs(schema["required"])
-			for _, property := range order(root.Content[0], "components", "schemas", name, "properties") {
+			for _, property := range order(root, "components", "schemas", name, "properties") {
 				if slices.Contains(leftOut, name+"."+property) || property == "timerId" && at(schema, "properties")["id"] != nil {
 					r.seen[name+"."+property] = true
 					continue
@@ -156,8 +166,11 @@ func read(raw []byte) (*document, error) {
 			return nil, fmt.Errorf("there is no field %s: update leftOut in tools/sdktypes/document.go", name)
 		}
 	}
-	slices.SortFunc(r.out.enums, func(a, b *enum) int { return strings.Compare(a.name, b.name) })
 	r.uses(tree)
+	if err := r.readMessages(folder); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(r.out.enums, func(a, b *enum) int { return strings.Compare(a.name, b.name) })
 	return r.out, nil
 }
 
@@ -336,8 +349,10 @@ func snake(name string) string {
 	return b.String()
 }
 
-// constant returns a value of an enumeration as the name of a constant.
-func constant(v string) string { return strings.ToUpper(snakeAll(v)) }
+// constant returns a value of an enumeration as the name of a constant: TIMER_FIRED for timerbus.timer.fired.
+func constant(v string) string {
+	return strings.ReplaceAll(strings.ToUpper(snakeAll(strings.TrimPrefix(v, "timerbus."))), ".", "_")
+}
 
 func snakeAll(v string) string {
 	if strings.ToUpper(v) == v {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -30,15 +32,72 @@ func TestListsOfTheGeneratorAreChecked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed := strings.ReplaceAll(openAPI(t), c.from, c.to)
-			if _, err := read([]byte(changed)); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := read([]byte(changed), "../../schemas"); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v, want %q", err, c.want)
 			}
 		})
 	}
 }
 
+// TestTypesOfEventsAreChecked: the types of events must agree with those of the OpenAPI document.
+func TestTypesOfEventsAreChecked(t *testing.T) {
+	for name, c := range map[string]struct{ file, from, to, want string }{
+		"a value that the API does not have": {"result.schema.json", `"expired"`, `"forgotten"`, `outcome: Outcome has no value "forgotten"`},
+		"an enumeration without a name":      {"answer.schema.json", `"verb"`, `"action"`, "action: the enumeration has no name"},
+		"a new type": {
+			"notice.schema.json", `"type": "boolean"`, `"type": "truth"`, "payloadOmitted: unknown type truth",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			if err := os.CopyFS(folder, os.DirFS("../../schemas")); err != nil {
+				t.Fatal(err)
+			}
+			raw, err := os.ReadFile(filepath.Join(folder, c.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(folder, c.file), []byte(strings.ReplaceAll(string(raw), c.from, c.to)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := read([]byte(openAPI(t)), folder); err == nil || !strings.Contains(err.Error(), c.file+": "+c.want) {
+				t.Errorf("the error is %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestTypesOfEvents(t *testing.T) {
+	d, err := read([]byte(openAPI(t)), "../../schemas")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(d.enums, func(e *enum) bool { return e.name == "EventType" })
+	if want := []string{
+		"timerbus.command.applied", "timerbus.command.refused", "timerbus.timer.dead", "timerbus.timer.fired", "timerbus.timer.parked",
+		"timerbus.timer.result",
+	}; i < 0 || !slices.Equal(d.enums[i].values, want) {
+		t.Errorf("EventType is %v, want %v", d.enums, want)
+	}
+	kinds := map[string]kind{}
+	for _, m := range []string{"AttemptResult", "DeadLetter", "CommandAnswer"} {
+		for _, f := range d.model(m).fields {
+			kinds[m+"."+f.name] = f.value.kind
+		}
+	}
+	for field, want := range map[string]kind{
+		"AttemptResult.outcome": enumeration, "AttemptResult.nextAt": instant, "AttemptResult.attempt": integer, "DeadLetter.payload": anything,
+		"DeadLetter.callbackTimeout": duration, "DeadLetter.retryPolicy": object, "DeadLetter.headers": texts, "CommandAnswer.timer": object,
+		"CommandAnswer.inTime": boolean, "CommandAnswer.message": text,
+	} {
+		if got, ok := kinds[field]; !ok || got != want {
+			t.Errorf("%s has the kind %d (present: %t), want %d", field, got, ok, want)
+		}
+	}
+}
+
 func TestKindsOfFields(t *testing.T) {
-	d, err := read([]byte(openAPI(t)))
+	d, err := read([]byte(openAPI(t)), "../../schemas")
 	if err != nil {
 		t.Fatal(err)
 	}

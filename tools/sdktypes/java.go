@@ -104,8 +104,18 @@ func javaAnswer(m *model) string {
 		}
 		fmt.Fprintf(&b, "    %s %s%s\n", javaType(&f.value, f.required), f.name, end)
 	}
-	b.WriteString("\n  /** Reads an answer of the service. Unknown fields are ignored. */\n")
-	fmt.Fprintf(&b, "  public static %s from(JsonNode json) {\n    return new %s(\n", m.name, m.name)
+	if m.message {
+		b.WriteString("\n  /** Reads the data of an event. Unknown fields are ignored; absent required ones are errors. */\n")
+	} else {
+		b.WriteString("\n  /** Reads an answer of the service. Unknown fields are ignored. */\n")
+	}
+	fmt.Fprintf(&b, "  public static %s from(JsonNode json) {\n", m.name)
+	if m.message {
+		for _, name := range m.required() {
+			fmt.Fprintf(&b, "    Wire.require(json, %q);\n", name)
+		}
+	}
+	fmt.Fprintf(&b, "    return new %s(\n", m.name)
 	for i := range m.fields {
 		f := &m.fields[i]
 		end := ","

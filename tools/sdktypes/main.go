@@ -1,9 +1,9 @@
-// Command sdktypes writes the generated parts of the SDKs: the types of schemas/openapi.yaml in Python, TypeScript and Java, the
-// synchronous client of Python, and the version in sdk/VERSION.
+// Command sdktypes writes the generated parts of the SDKs: the types of schemas/openapi.yaml and of the events in schemas/asyncapi.yaml in
+// Python, TypeScript and Java, the synchronous client of Python, and the version in sdk/VERSION.
 //
 //	sdktypes OPENAPI-DOCUMENT SDK-FOLDER
 //
-// Generators of whole clients do not fit: decision 0081. Read document.go, then python.go, typescript.go and java.go.
+// Generators of whole clients do not fit: decision 0081. Read document.go and messages.go, then python.go, typescript.go and java.go.
 package main
 
 import (
@@ -32,7 +32,7 @@ func run(document, sdk string) error {
 	if err != nil {
 		return err
 	}
-	d, err := read(raw)
+	d, err := read(raw, filepath.Dir(document))
 	if err != nil {
 		return fmt.Errorf("%s: %w", document, err)
 	}

@@ -254,7 +254,8 @@ func synchronous(source string) string {
 	return "# " + notice + "\n" + strings.NewReplacer(
 		"async def ", "def ", "async for ", "for ", "async with ", "with ", "await ", "",
 		"__aenter__", "__enter__", "__aexit__", "__exit__", "aclose", "close", "anyio.sleep", "time.sleep",
-		"import anyio", "import time\nfrom contextlib import nullcontext", "anyio.fail_after(timeout)", "nullcontext()",
+		"import anyio", "import time", "from ._wire", "from ._deadline import fail_after, limited\nfrom ._wire",
+		"anyio.fail_after(timeout)", "fail_after(timeout)", "else httpx.Client()", "else limited(httpx.Client())",
 		"An asynchronous", "A synchronous", "asynchronous", "synchronous",
 	).Replace(asyncName.ReplaceAllString(body, "$1$2"))
 }

@@ -118,6 +118,14 @@ func typescriptWire(d *document) string {
 		}
 		b.WriteString("  },\n")
 	}
+	b.WriteString("};\n\n")
+	b.WriteString(starDoc("The fields that the data of events must have.", ""))
+	b.WriteString("export const required: Readonly<Record<string, readonly string[]>> = {\n")
+	for _, m := range d.models {
+		if m.message {
+			fmt.Fprintf(&b, "  %s: [\"%s\"],\n", m.name, strings.Join(m.required(), `", "`))
+		}
+	}
 	b.WriteString("};\n")
 	return b.String()
 }

@@ -67,8 +67,8 @@ def test_a_service_without_an_address_is_killed(tmp_path: Path, monkeypatch: pyt
 
 def test_a_service_that_does_not_stop_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # exec keeps the ignored signal.
-    program(tmp_path, monkeypatch, "trap '' TERM; echo ' HTTP API  http://127.0.0.1:1'; exec sleep 600")
+    program(tmp_path, monkeypatch, "trap '' TERM; echo ' HTTP API  http://127.0.0.1:1'; echo ' NATS  in this process only'; exec sleep 600")
     begin = time.monotonic()
     with timerbus.testing.service(timeout=0.5) as service:
-        assert service.url == "http://127.0.0.1:1"
+        assert (service.url, service.nats_url) == ("http://127.0.0.1:1", None)
     assert 0.5 <= time.monotonic() - begin < 60

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+import time
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone
+from queue import Queue
 
 import anyio
 import httpx
 import pytest
 
-from timerbus import AsyncTimerbus, ConnectionFailed, RequestTimeout, Status, Timerbus
+from timerbus import AsyncTimerbus, ConnectionFailed, RequestTimeout, ServiceError, Status, Timerbus
 from timerbus._wire import encode, format_duration, parse_duration
 
 
@@ -75,6 +80,45 @@ def test_an_answer_that_cannot_be_decompressed_is_a_failed_connection() -> None:
     with pytest.raises(ConnectionFailed) as failed:
         bus.timers.get("a")
     assert failed.value.may_be_applied
+
+
+class Dripping:
+    """A server that answers the first request with 404, and the second one on the same connection byte by byte, for 30 s."""
+
+    def __init__(self, begin: bytes) -> None:
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.closed: Queue[float] = Queue()
+        """When the client has closed the connection."""
+        threading.Thread(target=self._serve, args=(begin,), daemon=True).start()
+
+    def _serve(self, begin: bytes) -> None:
+        connection, _ = self.listener.accept()
+        with connection:
+            connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}")
+            connection.recv(65536)
+            with suppress(OSError):
+                connection.sendall(begin)
+                for _ in range(3000):
+                    connection.sendall(b"x")
+                    time.sleep(0.01)
+            self.closed.put(time.monotonic())
+
+
+@pytest.mark.parametrize("begin", [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n"])
+def test_the_synchronous_client_limits_the_whole_try(begin: bytes) -> None:
+    server = Dripping(begin)
+    with server.listener, Timerbus(server.url, tries=1, timeout=0.5) as bus:
+        with pytest.raises(ServiceError):
+            bus.timers.get("a")
+        start = time.monotonic()
+        with pytest.raises(RequestTimeout) as failed:
+            bus.timers.get("a")
+        took = time.monotonic() - start
+    assert failed.value.may_be_applied
+    assert 0.5 <= took < 25
+    assert server.closed.get(timeout=30) >= start
 
 
 def test_the_asynchronous_client_bounds_the_whole_try() -> None:

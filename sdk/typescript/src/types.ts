@@ -33,6 +33,21 @@ export type ChangeType =
   | "parked"
   | (string & {});
 
+export type CommandVerb =
+  | "create"
+  | "update"
+  | "delete"
+  | "pause"
+  | "resume"
+  | "schedule.create"
+  | "schedule.update"
+  | "schedule.delete"
+  | "schedule.pause"
+  | "schedule.resume"
+  | "schedule.trigger"
+  | "schedule.backfill"
+  | (string & {});
+
 export type Decision =
   | "created"
   | "skipped"
@@ -75,6 +90,16 @@ export type ErrorCode =
   | "OUTCOME_UNKNOWN"
   | "CLOCK_BUSY"
   | "CLOCK_NOT_QUIET"
+  | (string & {});
+
+/** The type of an event on a topic of Timerbus. */
+export type EventType =
+  | "timerbus.command.applied"
+  | "timerbus.command.refused"
+  | "timerbus.timer.dead"
+  | "timerbus.timer.fired"
+  | "timerbus.timer.parked"
+  | "timerbus.timer.result"
   | (string & {});
 
 /** The order of a list of timers. */
@@ -1914,4 +1939,134 @@ export interface Error {
   details: unknown;
   /** RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds. */
   timestamp: Date;
+}
+
+/** The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)) ± 10 %. */
+export interface EventRetryPolicy {
+  /** Includes the first delivery. */
+  maxAttempts: number;
+  /** Counted from executeAt; no attempt starts later. 1s to 8760h; absent or 0s: no limit. */
+  maxAttemptsDuration?: Milliseconds;
+  /** 1ms to 24h. */
+  initialInterval: Milliseconds;
+  backoffMultiplier: number;
+  /** initialInterval to 168h. */
+  maxInterval: Milliseconds;
+}
+
+/**
+ * The outcome of one attempt: data of timerbus.timer.result. It may repeat, and the timer may have changed
+ * since; compare the generation.
+ */
+export interface AttemptResult {
+  /** The scope of timer ids: a tenant. */
+  namespace: string;
+  /** The client's id, unique in its namespace; 1 to 255 bytes of UTF-8 without control characters. */
+  timerId: string;
+  /**
+   * Identifies a timer's present run of attempts: new with every write of a client and every reschedule by an
+   * answer; kept by retries. A decimal string, because many JSON readers round numbers of this size.
+   */
+  generation: string;
+  /** 1, 2, …: counts deliveries within one generation. */
+  attempt: number;
+  /** The client's value, or the timer's UUID if the client gave none. */
+  correlationId: string;
+  outcome: Outcome;
+  executeAt: Date;
+  /** When the timer is retried or fires again. */
+  nextAt?: Date;
+  startedAt: Date;
+  finishedAt: Date;
+  /** The receiver's HTTP status; absent if there was no answer. */
+  statusCode?: number;
+  /** Why the attempt failed. */
+  error?: string;
+  /** The first bytes of an answer that could not be interpreted. */
+  body?: string;
+}
+
+/**
+ * A timer that is dead (timerbus.timer.dead) or parked (timerbus.timer.parked). Contains the whole timer, so
+ * that it can be created again.
+ */
+export interface DeadLetter {
+  /** The scope of timer ids: a tenant. */
+  namespace: string;
+  /** The client's id, unique in its namespace; 1 to 255 bytes of UTF-8 without control characters. */
+  timerId: string;
+  /**
+   * Identifies a timer's present run of attempts: new with every write of a client and every reschedule by an
+   * answer; kept by retries. A decimal string, because many JSON readers round numbers of this size.
+   */
+  generation: string;
+  /** Number of attempts of this generation that had a result. */
+  attempts: number;
+  status: Status;
+  reason: string;
+  /** The receiver's HTTP status; absent if there was no answer. */
+  statusCode?: number;
+  /** The client's value, or the timer's UUID if the client gave none. */
+  correlationId: string;
+  executeAt: Date;
+  createdAt: Date;
+  deliver: Deliver;
+  callbackUrl?: string;
+  /**
+   * Extra headers of the callback, 4096 bytes of names and values at most. Names are case-insensitive; headers
+   * that the protocol sets are refused.
+   */
+  headers?: Readonly<Record<string, string>>;
+  /** The name of a user topic on the bus. */
+  topic?: string;
+  /** 1 to 255 bytes of UTF-8 without control characters. */
+  key?: string;
+  callbackTimeout: Milliseconds;
+  /** The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)) ± 10 %. */
+  retryPolicy: EventRetryPolicy;
+  expireAfter?: Milliseconds;
+  onDone?: string;
+  onDead?: string;
+  /** Any JSON, up to 100 KiB; passed on and never interpreted. */
+  payload?: unknown;
+  /** The request of the callback, with its body; absent if it is the usual one. The payload is null then. */
+  request?: TimerRequest;
+  /**
+   * true: the timer has a payload or a body, but the event with it was too large for the bus. timers/get returns
+   * it.
+   */
+  payloadOmitted?: boolean;
+}
+
+/**
+ * The answer to a command on the topic: data of timerbus.command.applied (on results) and
+ * timerbus.command.refused (on dead).
+ */
+export interface CommandAnswer {
+  /** The command's CloudEvents id, or a name derived from the message's position if the id could not be read. */
+  commandId: string;
+  verb?: CommandVerb;
+  namespace?: string;
+  /**
+   * The command's timer, or the occurrence that a trigger has created; absent if scheduleId is present, and if a
+   * refused command has no id that can be read.
+   */
+  timerId?: string;
+  /** The schedule of a command for a schedule. An applied trigger has timerId instead. */
+  scheduleId?: string;
+  /** The command was a replay and changed nothing; timer or schedule contains the present state. */
+  appliedEarlier?: boolean;
+  /** false: the old delivery may have been sent before this update, replace, delete or pause. */
+  inTime?: boolean;
+  /** The timer as in an answer of the HTTP API; absent after a delete, and for schedules except after a trigger. */
+  timer?: Timer;
+  /** The schedule as in an answer of the HTTP API; absent after a delete, a trigger and a backfill. */
+  schedule?: Schedule;
+  /** The answer of the HTTP API to a backfill. */
+  backfill?: ScheduleBackfill;
+  error?: ErrorCode;
+  message?: string;
+  details?: unknown;
+  /** The first bytes of a message that could not be read as a command. */
+  command?: string;
 }

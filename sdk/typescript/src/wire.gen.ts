@@ -323,4 +323,35 @@ export const fields: Readonly<Record<string, Fields>> = {
   Error: {
     timestamp: "instant",
   },
+  EventRetryPolicy: {
+    maxAttemptsDuration: "duration",
+    initialInterval: "duration",
+    maxInterval: "duration",
+  },
+  AttemptResult: {
+    executeAt: "instant",
+    nextAt: "instant",
+    startedAt: "instant",
+    finishedAt: "instant",
+  },
+  DeadLetter: {
+    executeAt: "instant",
+    createdAt: "instant",
+    callbackTimeout: "duration",
+    retryPolicy: "EventRetryPolicy",
+    expireAfter: "duration",
+  },
+  CommandAnswer: {
+    timer: "Timer",
+    schedule: "Schedule",
+    backfill: "ScheduleBackfill",
+  },
+};
+
+/** The fields that the data of events must have. */
+export const required: Readonly<Record<string, readonly string[]>> = {
+  EventRetryPolicy: ["maxAttempts", "initialInterval", "backoffMultiplier", "maxInterval"],
+  AttemptResult: ["namespace", "timerId", "generation", "attempt", "correlationId", "outcome", "executeAt", "startedAt", "finishedAt"],
+  DeadLetter: ["namespace", "timerId", "generation", "attempts", "status", "reason", "correlationId", "executeAt", "createdAt", "deliver", "callbackTimeout", "retryPolicy"],
+  CommandAnswer: ["commandId"],
 };

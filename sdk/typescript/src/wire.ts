@@ -1,7 +1,7 @@
 /** Conversion between the types of TypeScript and the JSON of the HTTP API. */
 
 import { formatDuration, formatInstant, parseDuration, type DurationInput, type InstantInput } from "./time.js";
-import { fields } from "./wire.gen.js";
+import { fields, required } from "./wire.gen.js";
 
 type Dictionary = Record<string, unknown>;
 
@@ -13,6 +13,9 @@ function convert(kind: string, value: unknown, path: string, one: (kind: string,
   const inner = fields[kind];
   if (inner === undefined) return one(kind, value, path);
   const converted: Dictionary = { ...(value as Dictionary) };
+  for (const name of required[kind] ?? []) {
+    if (converted[name] === undefined || converted[name] === null) throw new TypeError(`${path === "" ? kind : path} has no ${name}`);
+  }
   for (const [name, of] of Object.entries(inner)) {
     if (converted[name] !== undefined) converted[name] = convert(of, converted[name], path === "" ? name : `${path}.${name}`, one);
   }

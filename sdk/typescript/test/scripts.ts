@@ -135,7 +135,7 @@ function described(error: TimerbusError): Record<string, unknown> {
   return { ...about, kind: error instanceof ConnectionFailed ? "connection" : "other" };
 }
 
-function check(want: unknown, got: unknown, path: string): void {
+export function check(want: unknown, got: unknown, path: string): void {
   const fail = (): never => {
     throw new Error(`${path} is ${JSON.stringify(got)}, want ${JSON.stringify(want)}`);
   };

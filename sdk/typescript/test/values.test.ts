@@ -131,14 +131,14 @@ describe("a service of timerbus/testing", () => {
 
   test("a missing program", async () => {
     vi.stubEnv("TIMERBUS_BINARY", join(folder, "missing"));
-    await expect(startService()).rejects.toThrow("want timerbus on PATH, or its path in TIMERBUS_BINARY");
+    await expect(startService()).rejects.toThrow("want the package @timerbus/server, timerbus on PATH, or its path in TIMERBUS_BINARY");
   });
 
   test("a service that does not stop is killed", async () => {
     // exec keeps the ignored signal.
-    program("trap '' TERM; echo ' HTTP API  http://127.0.0.1:1'; exec sleep 600");
+    program("trap '' TERM; echo ' HTTP API  http://127.0.0.1:1'; echo ' NATS  in this process only'; exec sleep 600");
     const service = await startService();
-    expect(service.url).toBe("http://127.0.0.1:1");
+    expect([service.url, service.natsUrl]).toEqual(["http://127.0.0.1:1", undefined]);
     const begin = performance.now();
     await service.stop("500ms");
     expect(performance.now() - begin).toBeGreaterThan(450);

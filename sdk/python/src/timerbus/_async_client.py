@@ -125,8 +125,7 @@ class _AsyncCalls:
 
     async def _try(self, path: str, data: bytes, timeout: float) -> tuple[int, Any]:
         try:
-            # httpx limits single reads and writes. Only _async_client.py can limit the whole try. The limit of the connection is shorter,
-            # so that its error says that nothing was sent.
+            # httpx limits single reads and writes. The limit of the connection is shorter, so that its error says that nothing was sent.
             with anyio.fail_after(timeout):
                 response = await self.http.post(
                     self.settings.url(path),
@@ -699,10 +698,10 @@ class AsyncTimerbus:
     ) -> None:
         """Configure a client; it does not connect.
 
-        token is sent with every call. timeout, in seconds, bounds each try (synchronous client: each connect, write and read of a try).
-        tries is how often a call is tried at most (1: no retries). The pauses between tries are random times that double from 100 ms, up
-        to longest_pause; a Retry-After of the service is followed if it is at most as long. http_client determines connections, proxies
-        and certificates; the caller closes it.
+        token is sent with every call. timeout, in seconds, limits each try (with an http_client of the synchronous client: each connect,
+        write and read of a try). tries is how often a call is tried at most (1: no retries). The pauses between tries are random times that
+        double from 100 ms, up to longest_pause; a Retry-After of the service is followed if it is at most as long. http_client determines
+        connections, proxies and certificates; the caller closes it.
         """
         settings = Settings.of(base_url, token, timeout, tries, longest_pause, user_agent)
         self._own = http_client is None

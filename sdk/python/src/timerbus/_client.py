@@ -10,7 +10,6 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 import time
-from contextlib import nullcontext
 import httpx
 from typing_extensions import Self, Unpack
 
@@ -34,6 +33,7 @@ from ._base import (
     schedule_items,
     seconds,
 )
+from ._deadline import fail_after, limited
 from ._wire import decode, encode
 from .errors import ServiceError, TimerbusError
 from .types import (
@@ -126,9 +126,8 @@ class _Calls:
 
     def _try(self, path: str, data: bytes, timeout: float) -> tuple[int, Any]:
         try:
-            # httpx limits single reads and writes. Only _async_client.py can limit the whole try. The limit of the connection is shorter,
-            # so that its error says that nothing was sent.
-            with nullcontext():
+            # httpx limits single reads and writes. The limit of the connection is shorter, so that its error says that nothing was sent.
+            with fail_after(timeout):
                 response = self.http.post(
                     self.settings.url(path),
                     content=data,
@@ -700,14 +699,14 @@ class Timerbus:
     ) -> None:
         """Configure a client; it does not connect.
 
-        token is sent with every call. timeout, in seconds, bounds each try (synchronous client: each connect, write and read of a try).
-        tries is how often a call is tried at most (1: no retries). The pauses between tries are random times that double from 100 ms, up
-        to longest_pause; a Retry-After of the service is followed if it is at most as long. http_client determines connections, proxies
-        and certificates; the caller closes it.
+        token is sent with every call. timeout, in seconds, limits each try (with an http_client of the synchronous client: each connect,
+        write and read of a try). tries is how often a call is tried at most (1: no retries). The pauses between tries are random times that
+        double from 100 ms, up to longest_pause; a Retry-After of the service is followed if it is at most as long. http_client determines
+        connections, proxies and certificates; the caller closes it.
         """
         settings = Settings.of(base_url, token, timeout, tries, longest_pause, user_agent)
         self._own = http_client is None
-        self._http = http_client if http_client is not None else httpx.Client()
+        self._http = http_client if http_client is not None else limited(httpx.Client())
         calls = _Calls(settings, self._http)
         self.timers = Timers(calls)
         self.schedules = Schedules(calls)

@@ -1,6 +1,6 @@
 """Starts the real service for tests, with a test clock.
 
-The program is the one in the environment variable TIMERBUS_BINARY, or ``timerbus`` on PATH.
+The program is the one in the environment variable TIMERBUS_BINARY, that of the package timerbus-server, or ``timerbus`` on PATH.
 """
 
 from __future__ import annotations
@@ -24,16 +24,26 @@ from ._client import Timerbus
 from .types import TestClock
 
 _ADDRESS = re.compile(r"^ *HTTP API *(http://\S+)")
+# The line after that of the HTTP API.
+_NATS = re.compile(r"^ *NATS *(nats://\S+)")
 _SHOWN: Final = 20
 """How many lines of the output an error shows."""
 
 
 def binary() -> str:
     """Return the path of the program."""
-    found = os.environ.get("TIMERBUS_BINARY") or shutil.which("timerbus")
+    found = os.environ.get("TIMERBUS_BINARY") or _packaged() or shutil.which("timerbus")
     if not found:
-        raise FileNotFoundError("there is no timerbus on PATH: want it there, or its path in TIMERBUS_BINARY")
+        raise FileNotFoundError("there is no timerbus: want the package timerbus-server, timerbus on PATH, or its path in TIMERBUS_BINARY")
     return found
+
+
+def _packaged() -> str | None:
+    try:
+        import timerbus_server
+    except ImportError:
+        return None
+    return str(timerbus_server.path())
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,8 @@ class Service:
 
     url: str
     """The address of the HTTP API."""
+    nats_url: str | None
+    """The address of the NATS server with the topics of events, if the service has the arguments ``--nats-listen 127.0.0.1:0``."""
 
     def advance(self, by: timedelta | str, *, timeout: timedelta | str | None = None) -> TestClock:
         """Move the test clock forward by a duration, such as "30d". It returns when no timer is due.
@@ -56,8 +68,9 @@ class Service:
 def service(*arguments: str, timeout: float = 30.0) -> Iterator[Service]:
     """Run ``timerbus dev --test-clock`` on a free port with an empty data folder. arguments are further arguments.
 
-    The clock runs at normal speed between calls of advance. ``--test-clock=false`` starts a service on the machine's clock. timeout, in
-    seconds, limits the start and the stop: a service that has not ended by then is killed.
+    The clock runs at normal speed between calls of advance. ``--test-clock=false`` starts a service on the machine's clock, and
+    ``--nats-listen``, ``127.0.0.1:0`` one that accepts NATS clients. timeout, in seconds, limits the start and the stop: a service that has
+    not ended by then is killed.
 
     ::
 
@@ -75,32 +88,36 @@ def service(*arguments: str, timeout: float = 30.0) -> Iterator[Service]:
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", errors="replace"
         )
         try:
-            yield Service(_address(process, timeout))
+            yield _started(process, timeout)
         finally:
             _end(process, timeout)
 
 
-def _address(process: subprocess.Popen[str], timeout: float) -> str:
-    address: Future[str] = Future()
-    threading.Thread(target=_read, args=(process, address), daemon=True).start()
+def _started(process: subprocess.Popen[str], timeout: float) -> Service:
+    started: Future[Service] = Future()
+    threading.Thread(target=_read, args=(process, started), daemon=True).start()
     try:
-        return address.result(timeout)
+        return started.result(timeout)
     except FutureTimeout:
         process.kill()
-        raise RuntimeError(f"the service had no address after {timeout} s") from address.exception()
+        raise RuntimeError(f"the service had no address after {timeout} s") from started.exception()
 
 
-def _read(process: subprocess.Popen[str], address: Future[str]) -> None:
+def _read(process: subprocess.Popen[str], started: Future[Service]) -> None:
     """Read the output to its end, so that the service never waits for a reader."""
     assert process.stdout is not None
     last: deque[str] = deque(maxlen=_SHOWN)
+    url: str | None = None
     with process.stdout as lines:
         for line in lines:
             last.append(line)
-            if not address.done() and (found := _ADDRESS.match(line)):
-                address.set_result(found[1])
-    if not address.done():
-        address.set_exception(RuntimeError("the service did not start:\n" + "".join(last)))
+            if url is not None and not started.done():
+                nats = _NATS.match(line)
+                started.set_result(Service(url, None if nats is None else nats[1]))
+            elif found := _ADDRESS.match(line):
+                url = found[1]
+    if not started.done():
+        started.set_exception(RuntimeError("the service did not start:\n" + "".join(last)))
 
 
 def _end(process: subprocess.Popen[str], timeout: float) -> None:

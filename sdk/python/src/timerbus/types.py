@@ -49,6 +49,23 @@ class ChangeType(OpenEnum):
     PARKED = "parked"
 
 
+class CommandVerb(OpenEnum):
+    """A value of an open set of 12 known values."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    DELETE = "delete"
+    PAUSE = "pause"
+    RESUME = "resume"
+    SCHEDULE_CREATE = "schedule.create"
+    SCHEDULE_UPDATE = "schedule.update"
+    SCHEDULE_DELETE = "schedule.delete"
+    SCHEDULE_PAUSE = "schedule.pause"
+    SCHEDULE_RESUME = "schedule.resume"
+    SCHEDULE_TRIGGER = "schedule.trigger"
+    SCHEDULE_BACKFILL = "schedule.backfill"
+
+
 class Decision(OpenEnum):
     """A value of an open set of 5 known values."""
 
@@ -95,6 +112,17 @@ class ErrorCode(OpenEnum):
     OUTCOME_UNKNOWN = "OUTCOME_UNKNOWN"
     CLOCK_BUSY = "CLOCK_BUSY"
     CLOCK_NOT_QUIET = "CLOCK_NOT_QUIET"
+
+
+class EventType(OpenEnum):
+    """The type of an event on a topic of Timerbus."""
+
+    COMMAND_APPLIED = "timerbus.command.applied"
+    COMMAND_REFUSED = "timerbus.command.refused"
+    TIMER_DEAD = "timerbus.timer.dead"
+    TIMER_FIRED = "timerbus.timer.fired"
+    TIMER_PARKED = "timerbus.timer.parked"
+    TIMER_RESULT = "timerbus.timer.result"
 
 
 class ListOrder(OpenEnum):
@@ -2221,6 +2249,136 @@ class Error:
     """RFC 3339, in the years 1 to 9999. Any offset is accepted; answers are UTC with milliseconds."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class EventRetryPolicy:
+    """The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)) ± 10 %."""
+
+    max_attempts: int
+    """Includes the first delivery."""
+    max_attempts_duration: timedelta | None = None
+    """Counted from executeAt; no attempt starts later. 1s to 8760h; absent or 0s: no limit."""
+    initial_interval: timedelta
+    """1ms to 24h."""
+    backoff_multiplier: float
+    max_interval: timedelta
+    """initialInterval to 168h."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttemptResult:
+    """The outcome of one attempt: data of timerbus.timer.result. It may repeat, and the timer may have changed
+    since; compare the generation.
+    """
+
+    namespace: str
+    """The scope of timer ids: a tenant."""
+    timer_id: str
+    """The client's id, unique in its namespace; 1 to 255 bytes of UTF-8 without control characters."""
+    generation: str
+    """Identifies a timer's present run of attempts: new with every write of a client and every reschedule by an
+    answer; kept by retries. A decimal string, because many JSON readers round numbers of this size.
+    """
+    attempt: int
+    """1, 2, …: counts deliveries within one generation."""
+    correlation_id: str
+    """The client's value, or the timer's UUID if the client gave none."""
+    outcome: Outcome
+    execute_at: datetime
+    next_at: datetime | None = None
+    """When the timer is retried or fires again."""
+    started_at: datetime
+    finished_at: datetime
+    status_code: int | None = None
+    """The receiver's HTTP status; absent if there was no answer."""
+    error: str | None = None
+    """Why the attempt failed."""
+    body: str | None = None
+    """The first bytes of an answer that could not be interpreted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeadLetter:
+    """A timer that is dead (timerbus.timer.dead) or parked (timerbus.timer.parked). Contains the whole timer, so
+    that it can be created again.
+    """
+
+    namespace: str
+    """The scope of timer ids: a tenant."""
+    timer_id: str
+    """The client's id, unique in its namespace; 1 to 255 bytes of UTF-8 without control characters."""
+    generation: str
+    """Identifies a timer's present run of attempts: new with every write of a client and every reschedule by an
+    answer; kept by retries. A decimal string, because many JSON readers round numbers of this size.
+    """
+    attempts: int
+    """Number of attempts of this generation that had a result."""
+    status: Status
+    reason: str
+    status_code: int | None = None
+    """The receiver's HTTP status; absent if there was no answer."""
+    correlation_id: str
+    """The client's value, or the timer's UUID if the client gave none."""
+    execute_at: datetime
+    created_at: datetime
+    deliver: Deliver
+    callback_url: str | None = None
+    headers: dict[str, str] | None = None
+    """Extra headers of the callback, 4096 bytes of names and values at most. Names are case-insensitive; headers
+    that the protocol sets are refused.
+    """
+    topic: str | None = None
+    """The name of a user topic on the bus."""
+    key: str | None = None
+    """1 to 255 bytes of UTF-8 without control characters."""
+    callback_timeout: timedelta
+    retry_policy: EventRetryPolicy
+    """The delay after attempt n is min(maxInterval, initialInterval · backoffMultiplier^(n−1)) ± 10 %."""
+    expire_after: timedelta | None = None
+    on_done: str | None = None
+    on_dead: str | None = None
+    payload: JSON = None
+    """Any JSON, up to 100 KiB; passed on and never interpreted."""
+    request: TimerRequest | None = None
+    """The request of the callback, with its body; absent if it is the usual one. The payload is null then."""
+    payload_omitted: bool | None = None
+    """true: the timer has a payload or a body, but the event with it was too large for the bus. timers/get returns
+    it.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandAnswer:
+    """The answer to a command on the topic: data of timerbus.command.applied (on results) and
+    timerbus.command.refused (on dead).
+    """
+
+    command_id: str
+    """The command's CloudEvents id, or a name derived from the message's position if the id could not be read."""
+    verb: CommandVerb | None = None
+    namespace: str | None = None
+    timer_id: str | None = None
+    """The command's timer, or the occurrence that a trigger has created; absent if scheduleId is present, and if a
+    refused command has no id that can be read.
+    """
+    schedule_id: str | None = None
+    """The schedule of a command for a schedule. An applied trigger has timerId instead."""
+    applied_earlier: bool | None = None
+    """The command was a replay and changed nothing; timer or schedule contains the present state."""
+    in_time: bool | None = None
+    """false: the old delivery may have been sent before this update, replace, delete or pause."""
+    timer: Timer | None = None
+    """The timer as in an answer of the HTTP API; absent after a delete, and for schedules except after a trigger."""
+    schedule: Schedule | None = None
+    """The schedule as in an answer of the HTTP API; absent after a delete, a trigger and a backfill."""
+    backfill: ScheduleBackfill | None = None
+    """The answer of the HTTP API to a backfill."""
+    error: ErrorCode | None = None
+    message: str | None = None
+    details: JSON = None
+    command: str | None = None
+    """The first bytes of a message that could not be read as a command."""
+
+
 MODELS: Final[dict[str, type[Any]]] = {
     "RetryPolicy": RetryPolicy,
     "LateDeletion": LateDeletion,
@@ -2267,6 +2425,10 @@ MODELS: Final[dict[str, type[Any]]] = {
     "Health": Health,
     "DegradedPart": DegradedPart,
     "Error": Error,
+    "EventRetryPolicy": EventRetryPolicy,
+    "AttemptResult": AttemptResult,
+    "DeadLetter": DeadLetter,
+    "CommandAnswer": CommandAnswer,
 }
 
 FIELDS: Final[dict[str, dict[str, tuple[str, Kind]]]] = {
@@ -3056,5 +3218,68 @@ FIELDS: Final[dict[str, dict[str, tuple[str, Kind]]]] = {
         "message": ("message", ANY),
         "details": ("details", ANY),
         "timestamp": ("timestamp", INSTANT),
+    },
+    "EventRetryPolicy": {
+        "max_attempts": ("maxAttempts", ANY),
+        "max_attempts_duration": ("maxAttemptsDuration", DURATION),
+        "initial_interval": ("initialInterval", DURATION),
+        "backoff_multiplier": ("backoffMultiplier", ANY),
+        "max_interval": ("maxInterval", DURATION),
+    },
+    "AttemptResult": {
+        "namespace": ("namespace", ANY),
+        "timer_id": ("timerId", ANY),
+        "generation": ("generation", ANY),
+        "attempt": ("attempt", ANY),
+        "correlation_id": ("correlationId", ANY),
+        "outcome": ("outcome", Values(Outcome)),
+        "execute_at": ("executeAt", INSTANT),
+        "next_at": ("nextAt", INSTANT),
+        "started_at": ("startedAt", INSTANT),
+        "finished_at": ("finishedAt", INSTANT),
+        "status_code": ("statusCode", ANY),
+        "error": ("error", ANY),
+        "body": ("body", ANY),
+    },
+    "DeadLetter": {
+        "namespace": ("namespace", ANY),
+        "timer_id": ("timerId", ANY),
+        "generation": ("generation", ANY),
+        "attempts": ("attempts", ANY),
+        "status": ("status", Values(Status)),
+        "reason": ("reason", ANY),
+        "status_code": ("statusCode", ANY),
+        "correlation_id": ("correlationId", ANY),
+        "execute_at": ("executeAt", INSTANT),
+        "created_at": ("createdAt", INSTANT),
+        "deliver": ("deliver", Values(Deliver)),
+        "callback_url": ("callbackUrl", ANY),
+        "headers": ("headers", ANY),
+        "topic": ("topic", ANY),
+        "key": ("key", ANY),
+        "callback_timeout": ("callbackTimeout", DURATION),
+        "retry_policy": ("retryPolicy", Model("EventRetryPolicy")),
+        "expire_after": ("expireAfter", DURATION),
+        "on_done": ("onDone", ANY),
+        "on_dead": ("onDead", ANY),
+        "payload": ("payload", ANY),
+        "request": ("request", Fields("TimerRequest")),
+        "payload_omitted": ("payloadOmitted", ANY),
+    },
+    "CommandAnswer": {
+        "command_id": ("commandId", ANY),
+        "verb": ("verb", Values(CommandVerb)),
+        "namespace": ("namespace", ANY),
+        "timer_id": ("timerId", ANY),
+        "schedule_id": ("scheduleId", ANY),
+        "applied_earlier": ("appliedEarlier", ANY),
+        "in_time": ("inTime", ANY),
+        "timer": ("timer", Model("Timer")),
+        "schedule": ("schedule", Model("Schedule")),
+        "backfill": ("backfill", Model("ScheduleBackfill")),
+        "error": ("error", Values(ErrorCode)),
+        "message": ("message", ANY),
+        "details": ("details", ANY),
+        "command": ("command", ANY),
     },
 }

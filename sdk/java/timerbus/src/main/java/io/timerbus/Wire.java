@@ -93,6 +93,13 @@ public final class Wire {
     }
   }
 
+  /** Fails if a field is absent. */
+  public static void require(JsonNode json, String name) {
+    if (absent(json.get(name))) {
+      throw new IllegalArgumentException(name + " is absent");
+    }
+  }
+
   private static boolean absent(JsonNode node) {
     return node == null || node.isNull();
   }

@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /** The conformance scripts: reading, requests in the types of Java, and comparing answers. */
-final class Scripts {
+public final class Scripts {
   static final ObjectMapper MAPPER = new ObjectMapper();
 
   private Scripts() {}
@@ -91,7 +91,7 @@ final class Scripts {
   }
 
   /** Returns an answer as scripts describe it: records as maps by name. */
-  static Object described(Object value) {
+  public static Object described(Object value) {
     if (value instanceof Written<?> written) {
       Map<String, Object> map = new LinkedHashMap<>();
       ((Map<?, ?>) described(written.value())).forEach((k, v) -> map.put((String) k, v));
@@ -151,7 +151,7 @@ final class Scripts {
   }
 
   /** Fails if an answer is not as expected. */
-  static void check(JsonNode want, Object got, String path) {
+  public static void check(JsonNode want, Object got, String path) {
     if (want.isTextual() && want.asText().equals("*")) {
       require(got != null, want, got, path);
     } else if (want.isNull() || want.isTextual() && want.asText().isEmpty()) {

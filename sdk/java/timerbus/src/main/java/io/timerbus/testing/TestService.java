@@ -34,6 +34,9 @@ import java.util.stream.Stream;
  */
 public final class TestService implements AutoCloseable {
   private static final Pattern ADDRESS = Pattern.compile("^ *HTTP API *(http://\\S+).*");
+  /** The line after that of the HTTP API. */
+  private static final Pattern NATS = Pattern.compile("^ *NATS *(nats://\\S+).*");
+
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   /** How many lines of the output an error shows. */
@@ -41,17 +44,20 @@ public final class TestService implements AutoCloseable {
 
   private final Process process;
   private final Path folder;
-  private final String url;
+  private final Addresses addresses;
 
-  private TestService(Process process, Path folder, String url) {
+  private record Addresses(String url, String natsUrl) {}
+
+  private TestService(Process process, Path folder, Addresses addresses) {
     this.process = process;
     this.folder = folder;
-    this.url = url;
+    this.addresses = addresses;
   }
 
   /**
    * Runs {@code timerbus dev --test-clock} on a free port with an empty data folder, and returns when it has its address. The clock runs
-   * at normal speed between calls of advance; the argument {@code --test-clock=false} starts a service on the machine's clock.
+   * at normal speed between calls of advance; the argument {@code --test-clock=false} starts a service on the machine's clock, and
+   * {@code "--nats-listen", "127.0.0.1:0"} one that accepts NATS clients.
    */
   public static TestService start(String... arguments) {
     return start(System.getenv().getOrDefault("TIMERBUS_BINARY", "timerbus"), PATIENCE, arguments);
@@ -67,7 +73,7 @@ public final class TestService implements AutoCloseable {
     Process process = null;
     try {
       process = process(binary, folder, arguments);
-      return new TestService(process, folder, address(process, patience));
+      return new TestService(process, folder, addresses(process, patience));
     } catch (RuntimeException e) {
       if (process != null) {
         end(process, Duration.ZERO);
@@ -94,15 +100,15 @@ public final class TestService implements AutoCloseable {
     }
   }
 
-  private static String address(Process process, Duration patience) {
-    CompletableFuture<String> address = new CompletableFuture<>();
+  private static Addresses addresses(Process process, Duration patience) {
+    CompletableFuture<Addresses> addresses = new CompletableFuture<>();
     Queue<String> last = new ConcurrentLinkedQueue<>();
-    Thread reader = new Thread(() -> read(process, address, last));
+    Thread reader = new Thread(() -> read(process, addresses, last));
     reader.setDaemon(true);
     reader.start();
     String failure;
     try {
-      String found = address.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+      Addresses found = addresses.get(patience.toMillis(), TimeUnit.MILLISECONDS);
       if (found != null) {
         return found;
       }
@@ -119,27 +125,38 @@ public final class TestService implements AutoCloseable {
   }
 
   /** Reads the output to its end, so that the service never waits for a reader. Without an address the result is null. */
-  private static void read(Process process, CompletableFuture<String> address, Queue<String> last) {
+  private static void read(Process process, CompletableFuture<Addresses> addresses, Queue<String> last) {
     try (BufferedReader lines = process.inputReader()) {
+      String url = null;
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
         last.add(line);
         if (last.size() > SHOWN) {
           last.remove();
         }
-        Matcher found = ADDRESS.matcher(line);
-        if (found.matches()) {
-          address.complete(found.group(1));
+        Matcher found = (url == null ? ADDRESS : NATS).matcher(line);
+        boolean matches = found.matches();
+        if (url != null) {
+          addresses.complete(new Addresses(url, matches ? found.group(1) : null)); // only the first call has an effect
+        } else if (matches) {
+          url = found.group(1);
         }
       }
-      address.complete(null);
+      addresses.complete(null);
     } catch (IOException e) {
-      address.completeExceptionally(e);
+      addresses.completeExceptionally(e);
     }
   }
 
   /** Returns the address of the service. */
   public String url() {
-    return url;
+    return addresses.url();
+  }
+
+  /**
+   * Returns the address of the NATS server with the topics of events, or null without the arguments {@code "--nats-listen", "127.0.0.1:0"}.
+   */
+  public String natsUrl() {
+    return addresses.natsUrl();
   }
 
   /**
@@ -147,7 +164,7 @@ public final class TestService implements AutoCloseable {
    * of a client does.
    */
   public TestClock advance(Duration by) {
-    return Timerbus.of(url).clock().advance(by);
+    return Timerbus.of(url()).clock().advance(by);
   }
 
   /** Moves the test clock forward by a duration such as "30d". */

@@ -42,6 +42,11 @@ public record Delivery(
     } catch (JsonProcessingException e) {
       throw new IllegalArgumentException("it is not JSON", e);
     }
+    return from(webhookId, data);
+  }
+
+  /** Reads the JSON of a delivery. Unknown fields are ignored. */
+  public static Delivery from(String webhookId, JsonNode data) {
     return new Delivery(
         webhookId,
         text(data, "namespace"),

@@ -64,15 +64,17 @@ class TestServiceTest {
   @Test
   void aServiceThatDoesNotStopIsKilled() throws Exception {
     // exec keeps the ignored signal.
-    TestService service = TestService.start(program("trap '' TERM; echo ' HTTP API  http://127.0.0.1:1'; exec sleep 600"), LONG);
+    String binary = program("trap '' TERM; echo ' HTTP API  http://127.0.0.1:1'; echo ' NATS  in this process only'; exec sleep 600");
+    TestService service = TestService.start(binary, LONG);
     assertEquals("http://127.0.0.1:1", service.url());
+    assertEquals(null, service.natsUrl());
     service.close(SHORT);
     assertFolderIsRemoved();
   }
 
   @Test
   void anInterruptKillsTheService() throws Exception {
-    String binary = program("trap '' TERM; echo ' HTTP API  http://127.0.0.1:1'; exec sleep 600");
+    String binary = program("trap '' TERM; echo ' HTTP API  http://127.0.0.1:1'; echo ' NATS  in this process only'; exec sleep 600");
     TestService service = TestService.start(binary, LONG);
     Thread.currentThread().interrupt();
     service.close();
