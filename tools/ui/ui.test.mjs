@@ -991,26 +991,53 @@ describe("without a credential", () => {
   });
 
   test("the first page is usable in 300 ms", async () => {
-    const times = [];
+    // The floor is that of the browser: the first row of a static page with the same headers.
+    const { headers } = await fetch(`${service.url}/ui/`);
+    const empty = http.createServer((_, response) => {
+      const policy = Object.fromEntries([...headers].filter(([name]) => /^(content-(type|security-policy)|cache-control|x-|cross-|referrer-)/.test(name)));
+      response.writeHead(200, policy).end("<!doctype html><table><tbody><tr><td>1</td></tr></tbody></table>");
+    });
+    await new Promise((resolve) => { empty.listen(0, "127.0.0.1", resolve); });
+    const times = { ui: [], floor: [] };
     for (let i = 0; i < 10; i++) {
-      const context = await browser.newContext();
-      const fresh = await context.newPage();
-      // The time from the navigation to the first row, in the page.
-      await fresh.addInitScript(() => {
-        new MutationObserver((_, observer) => {
-          if (!document.querySelector("tbody tr")) return;
-          window.usable = performance.now();
-          observer.disconnect();
-        }).observe(document, { childList: true, subtree: true });
-      });
-      await fresh.goto(`${service.url}/ui/#/timers?ns=default`);
-      await fresh.locator("tbody tr").first().waitFor();
-      times.push(Math.round(await fresh.evaluate(() => window.usable)));
-      await context.close();
+      for (const [name, url] of [["ui", service.url], ["floor", `http://127.0.0.1:${empty.address().port}`]]) {
+        const context = await browser.newContext();
+        const fresh = await context.newPage();
+        // The time from the navigation to the first row, in the page.
+        await fresh.addInitScript(() => {
+          new MutationObserver((_, observer) => {
+            if (!document.querySelector("tbody tr")) return;
+            window.usable = performance.now();
+            observer.disconnect();
+          }).observe(document, { childList: true, subtree: true });
+        });
+        await fresh.goto(`${url}/ui/#/timers?ns=default`);
+        await fresh.locator("tbody tr").first().waitFor();
+        times[name].push(Math.round(await fresh.evaluate(() => window.usable)));
+        await context.close();
+      }
     }
-    times.sort((a, b) => a - b);
-    console.log(`from the navigation to the first rows, without a cache: ${times.join(", ")} ms`);
-    assert.ok(times[0] <= Number(process.env.TIMERBUS_UI_MS ?? 300), `the fastest of ${times.length} took ${times[0]} ms`);
+    empty.close();
+    for (const of of Object.values(times)) of.sort((a, b) => a - b);
+    console.log(`from the navigation to the first rows, without a cache: ${times.ui.join(", ")} ms; of an empty page: ${times.floor.join(", ")} ms`);
+    assert.ok(times.ui[0] <= Number(process.env.TIMERBUS_UI_MS ?? 300), `the fastest of ${times.ui.length} took ${times.ui[0]} ms`);
+  });
+
+  test("the first page asks for its rows before anything else, and counts them afterwards", async () => {
+    const own = await open(browser, "about:blank", { allowed: [service.url] });
+    const order = [];
+    own.page.on("request", (request) => { if (request.url().includes("/api/")) order.push(request.url().replace(/.*\/v1\//, "")); });
+    const release = await hold(own.page, "timers/list");
+    await own.page.goto(`${service.url}/ui/#/timers?ns=default`);
+    await own.page.getByText("no credential required").waitFor(); // the page is rendered
+    assert.equal(order.filter((path) => path === "timers/list").length, 1, "the page does not send the request again");
+    assert.ok(!order.includes("timers/count"), "the count waits for the rows");
+    assert.ok(order.indexOf("timers/list") < 2, `the first requests: ${order.join(", ")}`);
+    release();
+    await own.page.locator("tbody tr").first().waitFor();
+    await own.page.getByText(/[\d,]+ in all/).waitFor();
+    own.check();
+    await own.close();
   });
 });
 

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
-import { ApiError, asError, caller, identify, setToken, settings, signIn, token } from "./api";
+import { ApiError, asError, caller, during, identify, setToken, settings, signIn, token } from "./api";
 import { Dead } from "./dead";
 import { CreateSchedule, CreateTimer } from "./create";
 import { NamespacePage, Namespaces } from "./namespaces";
@@ -16,7 +16,7 @@ import {
 import { following } from "./stream";
 import { Targets } from "./targets";
 import { TimerPage } from "./timer";
-import { Timers } from "./timers";
+import { firstRequest, Timers } from "./timers";
 
 const pages: [path: string, title: string, key: string][] = [
   ["overview", "Overview", "o"], ["timers", "Timers", "t"], ["dead", "Dead letters", "d"], ["schedules", "Schedules", "s"],
@@ -262,4 +262,7 @@ function App() {
   return <Shell />;
 }
 
-render(<App />, document.getElementById("app")!);
+const start = () => { render(<App />, document.getElementById("app")!); };
+const [page, id] = route.value.path;
+if (page === "timers" && id === undefined && !returning.value) during("timers/list", firstRequest(), start);
+else start();
