@@ -975,6 +975,50 @@ describe("without a credential", () => {
     await foreign.goto(`http://localhost:${other.address().port}/`);
     await until("the frame is refused", async () => foreign.frames().some((f) => f.url().startsWith("chrome-error:")));
     for (const content of ["text/plain", "application/json"]) {
+  test("a stream whose answer does not begin is given up after 10 s, and tried again", async () => {
+    const own = await open(browser, "about:blank", { allowed: [service.url] });
+    await own.page.clock.install();
+    let streams = 0;
+    await own.page.route("**/events/stream", (route) => ++streams > 1 ? route.continue() : undefined); // the first one gets no answer
+    const failed = own.page.waitForEvent("requestfailed", (request) => request.url().endsWith("/events/stream"));
+    let gone = false;
+    void failed.then(() => { gone = true; });
+    await own.page.goto(`${service.url}/ui/#/timers?ns=billing`);
+    const step = (what, condition) => until(what, async () => {
+      await own.page.clock.runFor(500);
+      return condition();
+    });
+    await step("a stream is requested", () => streams === 1);
+    await api("timers/create", { namespace: "billing", id: "polled", executeIn: "1h" });
+    await step("the page polls", () => own.page.getByRole("link", { name: "polled", exact: true }).isVisible());
+    assert.equal(gone, false, "the request was given up while the page had just polled");
+    await own.page.clock.runFor(10_000);
+    await failed;
+    assert.equal(await own.page.getByTitle("Live updates by events").count(), 0);
+    await step("the stream is open", () => own.page.getByTitle("Live updates by events").isVisible());
+    assert.equal(streams, 2);
+    await api("timers/delete", { namespace: "billing", id: "polled" });
+    own.check();
+    await own.close();
+  });
+
+  test("with events of one process only, the page says so and polls", async () => {
+    const own = await open(browser, "about:blank", { allowed: [service.url] });
+    await own.page.addInitScript(() => {
+      const real = fetch;
+      window.fetch = (url, init) => !String(url).endsWith("/events/stream") ? real(url, init) : Promise.resolve(new Response(new ReadableStream({
+        start: (stream) => { stream.enqueue(new TextEncoder().encode('event: open\ndata: {"complete":false}\nid: a-1\n\n')); },
+      })));
+    });
+    await own.page.goto(`${service.url}/ui/#/timers?ns=billing`);
+    await own.page.getByTitle("Live updates by events of one process, and by polling").waitFor();
+    await api("timers/create", { namespace: "billing", id: "elsewhere", executeIn: "1h" });
+    await own.page.getByRole("link", { name: "elsewhere", exact: true }).waitFor({ timeout: 10_000 }); // earlier than with all events
+    await api("timers/delete", { namespace: "billing", id: "elsewhere" });
+    own.check();
+    await own.close();
+  });
+
       const sent = await foreign.evaluate(async ([url, type]) => {
         try {
           const r = await fetch(`${url}/api/v1/timers/create`, { method: "POST", mode: type === "text/plain" ? "no-cors" : "cors", headers: { "Content-Type": type }, body: JSON.stringify({ id: "foreign", executeIn: "1h" }) });

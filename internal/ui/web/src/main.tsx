@@ -169,6 +169,10 @@ function useKeys(showHelp: () => void): void {
 
 function Shell() {
   const [menu, setMenu] = useState(false);
+const liveTitles = {
+  no: "Live updates by polling", some: "Live updates by events of one process, and by polling", all: "Live updates by events",
+};
+
   const [help, setHelp] = useState(false);
   useKeys(() => { setHelp(true); });
   useEffect(() => {
@@ -203,7 +207,7 @@ function Shell() {
           <option value="utc" selected={zone.value === "utc"}>UTC</option>
           <option value="schedule" selected={zone.value === "schedule"}>Schedule{scheduleZone.value ? ` (${scheduleZone.value})` : "’s zone"}</option>
         </select>
-        <Button kind="ghost live" aria-pressed={live.value === "on"} title={following.value === "no" ? "Live updates by polling" : "Live updates by events"}
+        <Button kind="ghost live" aria-pressed={live.value === "on"} title={liveTitles[following.value]}
           onClick={() => { live.value = live.value === "on" ? "off" : "on"; }}><span class="dot" />Live</Button>
         <label class="sr" for="theme">Colours</label>
         <select id="theme" value={theme.value} onChange={(e) => { theme.value = e.currentTarget.value as typeof theme.value; }}>
