@@ -452,7 +452,10 @@ describe("without a credential", () => {
   });
 
   // fakeDead answers lists of dead timers with timers that are made from the first one.
+  // listsDead is whether a request is one for dead timers; the page also asks for those that are retried.
+  const listsDead = (request) => request.url().endsWith("/timers/list") && request.postDataJSON().status === "dead";
   const fakeDead = (of, make) => of.route("**/timers/list", async (route) => {
+    if (!listsDead(route.request())) return route.fulfill({ json: { timers: [] } });
     const response = await route.fetch();
     const body = await response.json();
     await route.fulfill({ response, json: { timers: make(body.timers[0]) } });
@@ -503,6 +506,7 @@ describe("without a credential", () => {
     const cursors = [];
     let fails = true;
     await own.page.route("**/timers/list", async (route) => {
+      if (!listsDead(route.request())) return route.continue();
       const { cursor = "0", limit } = route.request().postDataJSON();
       if (cursor === "10" && fails) {
         fails = false;
@@ -543,6 +547,7 @@ describe("without a credential", () => {
     const held = () => new Promise((resolve) => { release = resolve; });
     own.on("request", (request) => { if (request.url().endsWith("/timers/get")) details++; });
     await own.route("**/timers/list", async (route) => {
+      if (!listsDead(route.request())) return route.continue();
       switch (++requests) {
         case 1:
           await held();
@@ -562,7 +567,7 @@ describe("without a credential", () => {
           await route.continue();
       }
     });
-    const begun = own.waitForRequest("**/timers/list");
+    const begun = own.waitForRequest(listsDead);
     await own.goto(`${service.url}/ui/#/dead?ns=default`);
     await begun;
     await own.clock.runFor(15_000);
@@ -581,7 +586,7 @@ describe("without a credential", () => {
     await hide(true);
     await own.clock.runFor(3_000_000);
     assert.equal(requests, 1, "a hidden page was read");
-    const again = own.waitForRequest("**/timers/list");
+    const again = own.waitForRequest(listsDead);
     await hide(false);
     await own.clock.runFor(1000);
     await again;
@@ -618,6 +623,41 @@ describe("without a credential", () => {
     await button(dialog(page), "Retry all").click();
     await dialog(page).getByText("Finished: 1 timer started again").waitFor();
     await button(dialog(page).locator(".dialog-foot"), "Close").click();
+  });
+
+  test("timers that failed and are retried are beside the dead letters, by host and reason", async () => {
+    await api("namespaces/create", { name: "failing", preset: "small" });
+    const create = (id, status, retryPolicy) => api("timers/create", { namespace: "failing", id, executeIn: "0s", callbackUrl: `${receiver.url}/${status}`, retryPolicy });
+    for (const id of ["late-1", "late-2", "late-3"]) await create(id, 500, { initialInterval: "1h" });
+    await create("busy", 503, { initialInterval: "2h" });
+    await create("lost", 500, { maxAttempts: 1 });
+    await until("the timers have failed", async () => (await api("timers/list", { namespace: "failing", status: "retrying" })).timers.length === 4
+      && (await api("timers/count", { namespace: "failing", status: "dead" })).count === 1);
+    const own = await open(browser, `${service.url}/ui/#/dead?ns=failing`);
+    const retrying = own.page.getByRole("region", { name: "Retrying", exact: true }), dead = own.page.getByRole("region", { name: "Dead", exact: true });
+    await retrying.getByText("4 timers failed and will be tried again.").waitFor();
+    await dead.getByText("1 dead timer in 1 group").waitFor();
+    assert.deepEqual(await retrying.locator(".group-count").allInnerTexts(), ["3", "1"]);
+    const group = retrying.locator(".group", { hasText: "500 Internal Server Error" });
+    assert.match(await group.innerText(), /next attempt \d{4}-.*, after 1 attempt/);
+    await button(group, "Show timers").click();
+    for (const id of ["late-1", "late-2", "late-3"]) await group.getByRole("link", { name: id, exact: true }).waitFor();
+    assert.equal(await group.locator(".badge.retrying").count(), 4, "the answer and three timers");
+    assert.equal(await button(retrying, "Retry…").count() + await button(retrying, "Delete…").count(), 0, "actions are for dead timers only");
+    assert.deepEqual(await violations(own.page), []);
+    await button(own.page, "Retry all…").click();
+    await button(dialog(own.page), "Dry run").click();
+    await dialog(own.page).getByText("Dry run: 1 timer would be started again.").waitFor();
+    await button(dialog(own.page).locator(".dialog-foot"), "Close").click();
+    await api("timers/delete", { namespace: "failing", id: "busy" });
+    await own.page.reload();
+    await retrying.getByText("3 timers failed and will be tried again.").waitFor();
+    assert.equal(await retrying.locator(".group").count(), 1);
+    await retrying.getByRole("link", { name: "As a list" }).click();
+    await own.page.getByRole("heading", { level: 1, name: "Timers" }).waitFor();
+    await own.page.getByText("3 in all").waitFor();
+    own.check();
+    await own.close();
   });
 
   test("a dead timer is retried from its page", async () => {
@@ -935,46 +975,6 @@ describe("without a credential", () => {
       const body = await response.json();
       for (const timer of body.timers) timer.lastError = script;
       await route.fulfill({ response, json: body });
-    });
-    await show(page, "dead");
-    await page.locator(".reason", { hasText: "onerror" }).first().waitFor();
-    await page.unroute("**/timers/list");
-    assert.equal(await page.locator("#app img, #app script").count(), 0);
-  });
-
-  test("a script that got into the page would not run, and text cannot become markup", async () => {
-    const own = await open(browser, `${service.url}/ui/`, { expected: [/Trusted/, /Content Security Policy/] });
-    await own.page.getByRole("heading", { level: 1 }).waitFor();
-    assert.equal(await own.page.evaluate(() => {
-      const s = document.createElement("script");
-      try {
-        s.text = "window.injected = true";
-      } catch { // refused by the trusted types
-      }
-      document.body.append(s);
-      s.remove();
-      try {
-        document.body.innerHTML = "";
-        return "markup";
-      } catch {
-        return window.injected ? "run" : "refused";
-      }
-    }), "refused");
-    own.check();
-    await own.close();
-  });
-
-  test("other sites can neither frame the UI nor send requests", async () => {
-    const other = http.createServer((request, response) => {
-      response.writeHead(200, { "Content-Type": "text/html" });
-      response.end(`<!doctype html><title>other</title><iframe src="${service.url}/ui/"></iframe>`);
-    });
-    await new Promise((resolve) => { other.listen(0, "127.0.0.1", resolve); });
-    const context = await browser.newContext();
-    const foreign = await context.newPage();
-    await foreign.goto(`http://localhost:${other.address().port}/`);
-    await until("the frame is refused", async () => foreign.frames().some((f) => f.url().startsWith("chrome-error:")));
-    for (const content of ["text/plain", "application/json"]) {
   test("a stream whose answer does not begin is given up after 10 s, and tried again", async () => {
     const own = await open(browser, "about:blank", { allowed: [service.url] });
     await own.page.clock.install();
@@ -1019,6 +1019,46 @@ describe("without a credential", () => {
     await own.close();
   });
 
+    });
+    await show(page, "dead");
+    await page.locator(".reason", { hasText: "onerror" }).first().waitFor();
+    await page.unroute("**/timers/list");
+    assert.equal(await page.locator("#app img, #app script").count(), 0);
+  });
+
+  test("a script that got into the page would not run, and text cannot become markup", async () => {
+    const own = await open(browser, `${service.url}/ui/`, { expected: [/Trusted/, /Content Security Policy/] });
+    await own.page.getByRole("heading", { level: 1 }).waitFor();
+    assert.equal(await own.page.evaluate(() => {
+      const s = document.createElement("script");
+      try {
+        s.text = "window.injected = true";
+      } catch { // refused by the trusted types
+      }
+      document.body.append(s);
+      s.remove();
+      try {
+        document.body.innerHTML = "";
+        return "markup";
+      } catch {
+        return window.injected ? "run" : "refused";
+      }
+    }), "refused");
+    own.check();
+    await own.close();
+  });
+
+  test("other sites can neither frame the UI nor send requests", async () => {
+    const other = http.createServer((request, response) => {
+      response.writeHead(200, { "Content-Type": "text/html" });
+      response.end(`<!doctype html><title>other</title><iframe src="${service.url}/ui/"></iframe>`);
+    });
+    await new Promise((resolve) => { other.listen(0, "127.0.0.1", resolve); });
+    const context = await browser.newContext();
+    const foreign = await context.newPage();
+    await foreign.goto(`http://localhost:${other.address().port}/`);
+    await until("the frame is refused", async () => foreign.frames().some((f) => f.url().startsWith("chrome-error:")));
+    for (const content of ["text/plain", "application/json"]) {
       const sent = await foreign.evaluate(async ([url, type]) => {
         try {
           const r = await fetch(`${url}/api/v1/timers/create`, { method: "POST", mode: type === "text/plain" ? "no-cors" : "cors", headers: { "Content-Type": type }, body: JSON.stringify({ id: "foreign", executeIn: "1h" }) });
