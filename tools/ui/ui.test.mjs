@@ -18,7 +18,7 @@ after(async () => {
 
 const pages = {
   overview: "Overview", timers: "Timers", "timers/retried": "retried", "timers/order-1842": "order-1842", dead: "Dead letters", schedules: "Schedules",
-  "schedules/daily-report": "daily-report", namespaces: "Namespaces", "namespaces/default": "default", targets: "Targets", shards: "Shards",
+  "schedules/daily-report": "daily-report", "schedules/daily-report/update": "Update daily-report", namespaces: "Namespaces", "namespaces/default": "default", targets: "Targets", shards: "Shards",
   "new/timer": "Create timer", "new/schedule": "Create schedule",
 };
 
@@ -715,6 +715,93 @@ describe("without a credential", () => {
     await page.getByRole("group", { name: "Decisions about occurrences" }).getByText("created").first().waitFor();
   });
 
+  test("a schedule is updated: present values, preview, equal commands, and a concurrent change is a conflict", async () => {
+    const { execFileSync } = await import("node:child_process");
+    const run = async (page, name) => {
+      const command = (await page.getByLabel(name, { exact: true }).innerText()).replace(/^timerbus/, `${process.env.TIMERBUS_ROOT}/bin/timerbus`);
+      execFileSync("bash", ["-euo", "pipefail", "-c", command], { env: { ...process.env, TIMERBUS_URL: service.url }, stdio: "pipe" });
+    };
+    const get = (id) => api("schedules/get", { id });
+    const exclude = [{ from: "2040-12-24" }];
+    const timer = { callbackUrl: `${receiver.url}/200`, payload: { report: 1 }, headers: { "X-Kept": "yes" } };
+    await api("schedules/create", { id: "changed", specs: [{ cron: "0 8 * * *" }], timeZone: "Europe/Berlin", exclude, count: 50, timer });
+    const own = await open(browser, `${service.url}/ui/`, { expected: [/status of 409/] });
+    let updates = 0;
+    own.page.on("request", (request) => { if (request.url().endsWith("/schedules/update")) updates++; });
+    const field = (name) => own.page.locator("main").getByLabel(name, { exact: true });
+    await show(own.page, "schedules/changed", "ns=default", "changed");
+    await own.page.getByRole("link", { name: "Update", exact: true }).click();
+    await own.page.getByRole("heading", { level: 1, name: "Update changed" }).waitFor();
+    await own.page.getByText("More settings").click();
+    for (const [name, value] of [["Cron expression", "0 8 * * *"], ["Time zone", "Europe/Berlin"], ["Callback URL", timer.callbackUrl],
+      ["Payload (JSON)", JSON.stringify(timer.payload, null, 2)], ["Occurrences, at most", "50"], ["Catch-up window", "1m"]]) {
+      assert.equal(await field(name).inputValue(), value, name);
+    }
+    await button(own.page, "Save").click();
+    await own.page.getByRole("alert").getByText("Nothing has changed.").waitFor();
+    await field("Cron expression").fill("15 9 * * *");
+    await own.page.waitForFunction(() => [...document.querySelectorAll("tbody tr")].filter((row) => row.textContent.includes(" 09:15:00")).length === 6);
+    assert.equal(updates, 0, "nothing was saved before");
+    assert.match(await field("Command line").innerText(), /^timerbus schedule update changed \\\n {2}--cron '15 9 \* \* \*' \\\n {2}--if-version 1$/);
+    assert.match(await field("curl").innerText(), /schedules\/update[^]*"ifVersion": 1,\s*"specs": \[\s*\{\s*"cron": "15 9 \* \* \*"\s*\}\s*\]\s*\}'$/);
+    await button(own.page, "Save").click();
+    await own.page.getByRole("heading", { level: 1, name: "changed", exact: true }).waitFor();
+    const saved = await get("changed");
+    assert.deepEqual([saved.version, saved.specs, saved.exclude, saved.count], [2, [{ cron: "15 9 * * *" }], exclude, 50]);
+    assert.deepEqual([saved.timer.payload, saved.timer.headers], [timer.payload, timer.headers]);
+
+    // The command is a concurrent change for the form.
+    const conflict = async (name, version) => {
+      const before = await get("changed");
+      await run(own.page, name);
+      await own.page.getByText(`the present version is ${version + 1}. It cannot be saved.`).waitFor();
+      const present = await get("changed");
+      assert.notDeepEqual(present, before);
+      await button(own.page, "Save").click();
+      await own.page.getByRole("alert").getByText("409 VERSION_CONFLICT").waitFor();
+      assert.deepEqual(await get("changed"), present);
+      await button(own.page, `Show version ${version + 1}`).click();
+      await own.page.getByRole("alert").waitFor({ state: "detached" });
+      return present;
+    };
+    await own.page.getByRole("link", { name: "Update", exact: true }).click();
+    await own.page.getByText("More settings").click();
+    await field("Payload (JSON)").fill('{"report": 12345678901234567890}');
+    await field("Occurrences, at most").fill("");
+    await field("Repeated local times").selectOption("both");
+    const third = await conflict("Command line", 2);
+    assert.deepEqual([third.version, third.count, third.repeated, third.exclude], [3, undefined, "both", exclude]);
+    assert.deepEqual([third.timer.callbackUrl, third.timer.headers], [timer.callbackUrl, timer.headers]);
+    assert.match(await field("Payload (JSON)").inputValue(), /12345678901234567890/);
+    await field("Callback URL").fill("");
+    await own.page.getByText("More settings").click();
+    await field("Until").fill("2040-01-01T00:00:00");
+    assert.match(await field("Command line").innerText(), /--clear deliver,callback-url/);
+    const fourth = await conflict("curl", 3);
+    assert.deepEqual([fourth.timer.deliver, fourth.timer.callbackUrl, fourth.end, fourth.timer.headers], ["event", undefined, "2039-12-31T23:00:00.000Z", timer.headers]);
+    await field("Callback URL").fill(timer.callbackUrl);
+    await button(own.page, "Save").click();
+    await own.page.getByRole("heading", { level: 1, name: "changed", exact: true }).waitFor();
+    assert.equal((await get("changed")).timer.deliver, "callback");
+
+    await api("schedules/create", { id: "several", specs: [{ every: "1h", anchor: "2026-01-01T00:10:00Z" }, { dates: ["2040-01-01T00:00:00"] }] });
+    await show(own.page, "schedules/several/update", "ns=default", "Update several");
+    const specs = JSON.parse(await field("Specs (JSON)").inputValue());
+    assert.deepEqual(specs, (await get("several")).specs);
+    await field("Specs (JSON)").fill("[1]");
+    await own.page.getByText("The specs are not a JSON array of objects").waitFor();
+    await button(own.page, "Save").click();
+    await own.page.getByRole("alert").getByText("Not sent").waitFor();
+    await field("Specs (JSON)").fill(JSON.stringify([specs[0], { cron: "0 6 * * *" }]));
+    assert.match(await field("Command line").innerText(), /--every 1h \\\n {2}--anchor 2026-01-01T00:10:00.000Z \\\n {2}--cron '0 6 \* \* \*'/);
+    await button(own.page, "Save").click();
+    await own.page.getByRole("heading", { level: 1, name: "several", exact: true }).waitFor();
+    assert.deepEqual((await get("several")).specs, [specs[0], { cron: "0 6 * * *" }]);
+    own.check();
+    await own.close();
+    for (const id of ["changed", "several"]) await api("schedules/delete", { id });
+  });
+
   test("namespaces: create, edit, pause and resume all timers", async () => {
     await show(page, "namespaces");
     await act(page, "Create namespace…", "Create", (d) => d.getByLabel("Name").fill("made-namespace"));
@@ -888,6 +975,50 @@ describe("without a credential", () => {
     await own.close();
   });
 
+  test("a stream whose answer does not begin is given up after 10 s, and tried again", async () => {
+    const own = await open(browser, "about:blank", { allowed: [service.url] });
+    await own.page.clock.install();
+    let streams = 0;
+    await own.page.route("**/events/stream", (route) => ++streams > 1 ? route.continue() : undefined); // the first one gets no answer
+    const failed = own.page.waitForEvent("requestfailed", (request) => request.url().endsWith("/events/stream"));
+    let gone = false;
+    void failed.then(() => { gone = true; });
+    await own.page.goto(`${service.url}/ui/#/timers?ns=billing`);
+    const step = (what, condition) => until(what, async () => {
+      await own.page.clock.runFor(500);
+      return condition();
+    });
+    await step("a stream is requested", () => streams === 1);
+    await api("timers/create", { namespace: "billing", id: "polled", executeIn: "1h" });
+    await step("the page polls", () => own.page.getByRole("link", { name: "polled", exact: true }).isVisible());
+    assert.equal(gone, false, "the request was given up while the page had just polled");
+    await own.page.clock.runFor(10_000);
+    await failed;
+    assert.equal(await own.page.getByTitle("Live updates by events").count(), 0);
+    await step("the stream is open", () => own.page.getByTitle("Live updates by events").isVisible());
+    assert.equal(streams, 2);
+    await api("timers/delete", { namespace: "billing", id: "polled" });
+    own.check();
+    await own.close();
+  });
+
+  test("with events of one process only, the page says so and polls", async () => {
+    const own = await open(browser, "about:blank", { allowed: [service.url] });
+    await own.page.addInitScript(() => {
+      const real = fetch;
+      window.fetch = (url, init) => !String(url).endsWith("/events/stream") ? real(url, init) : Promise.resolve(new Response(new ReadableStream({
+        start: (stream) => { stream.enqueue(new TextEncoder().encode('event: open\ndata: {"complete":false}\nid: a-1\n\n')); },
+      })));
+    });
+    await own.page.goto(`${service.url}/ui/#/timers?ns=billing`);
+    await own.page.getByTitle("Live updates by events of one process, and by polling").waitFor();
+    await api("timers/create", { namespace: "billing", id: "elsewhere", executeIn: "1h" });
+    await own.page.getByRole("link", { name: "elsewhere", exact: true }).waitFor({ timeout: 10_000 }); // earlier than with all events
+    await api("timers/delete", { namespace: "billing", id: "elsewhere" });
+    own.check();
+    await own.close();
+  });
+
   test("a failing read is shown with its reason, and repeated", async () => {
     await show(page, "timers");
     const own = await open(browser, `${service.url}/ui/#/timers?ns=default`, { expected: [/status of 503/] });
@@ -975,50 +1106,6 @@ describe("without a credential", () => {
       const body = await response.json();
       for (const timer of body.timers) timer.lastError = script;
       await route.fulfill({ response, json: body });
-  test("a stream whose answer does not begin is given up after 10 s, and tried again", async () => {
-    const own = await open(browser, "about:blank", { allowed: [service.url] });
-    await own.page.clock.install();
-    let streams = 0;
-    await own.page.route("**/events/stream", (route) => ++streams > 1 ? route.continue() : undefined); // the first one gets no answer
-    const failed = own.page.waitForEvent("requestfailed", (request) => request.url().endsWith("/events/stream"));
-    let gone = false;
-    void failed.then(() => { gone = true; });
-    await own.page.goto(`${service.url}/ui/#/timers?ns=billing`);
-    const step = (what, condition) => until(what, async () => {
-      await own.page.clock.runFor(500);
-      return condition();
-    });
-    await step("a stream is requested", () => streams === 1);
-    await api("timers/create", { namespace: "billing", id: "polled", executeIn: "1h" });
-    await step("the page polls", () => own.page.getByRole("link", { name: "polled", exact: true }).isVisible());
-    assert.equal(gone, false, "the request was given up while the page had just polled");
-    await own.page.clock.runFor(10_000);
-    await failed;
-    assert.equal(await own.page.getByTitle("Live updates by events").count(), 0);
-    await step("the stream is open", () => own.page.getByTitle("Live updates by events").isVisible());
-    assert.equal(streams, 2);
-    await api("timers/delete", { namespace: "billing", id: "polled" });
-    own.check();
-    await own.close();
-  });
-
-  test("with events of one process only, the page says so and polls", async () => {
-    const own = await open(browser, "about:blank", { allowed: [service.url] });
-    await own.page.addInitScript(() => {
-      const real = fetch;
-      window.fetch = (url, init) => !String(url).endsWith("/events/stream") ? real(url, init) : Promise.resolve(new Response(new ReadableStream({
-        start: (stream) => { stream.enqueue(new TextEncoder().encode('event: open\ndata: {"complete":false}\nid: a-1\n\n')); },
-      })));
-    });
-    await own.page.goto(`${service.url}/ui/#/timers?ns=billing`);
-    await own.page.getByTitle("Live updates by events of one process, and by polling").waitFor();
-    await api("timers/create", { namespace: "billing", id: "elsewhere", executeIn: "1h" });
-    await own.page.getByRole("link", { name: "elsewhere", exact: true }).waitFor({ timeout: 10_000 }); // earlier than with all events
-    await api("timers/delete", { namespace: "billing", id: "elsewhere" });
-    own.check();
-    await own.close();
-  });
-
     });
     await show(page, "dead");
     await page.locator(".reason", { hasText: "onerror" }).first().waitFor();
@@ -1339,12 +1426,19 @@ test("read-only, with hidden payloads", async () => {
   await api("schedules/create", { id: "every-hour", specs: [{ every: "1h" }], timer: { payload: "hidden-value" } });
   const view = await open(browser, `${service.url}/ui/`);
   await view.page.getByText("read-only").waitFor();
-  for (const [path, heading] of [["timers", "Timers"], ["timers/one", "one"], ["dead", "Dead letters"], ["schedules", "Schedules"], ["schedules/every-hour", "every-hour"], ["namespaces", "Namespaces"], ["namespaces/default", "default"]]) {
+  for (const [path, heading] of [["timers", "Timers"], ["timers/one", "one"], ["dead", "Dead letters"], ["schedules", "Schedules"], ["schedules/every-hour", "every-hour"],
+    ["schedules/every-hour/update", "Update every-hour"], ["namespaces", "Namespaces"], ["namespaces/default", "default"]]) {
     await show(view.page, path, "ns=default", heading);
     assert.equal(await view.page.locator(".actions").getByRole("button").count(), 0, path);
     assert.equal(await view.page.locator(".actions").getByRole("link").count(), 0, path);
     assert.equal((await view.page.locator("body").innerText()).includes("hidden-"), false, path);
   }
+  await show(view.page, "schedules/every-hour/update", "ns=default", "Update every-hour");
+  await view.page.getByLabel("Callback URL").fill(receiver.url);
+  await view.page.getByText("it contains what the settings of the server hide").waitFor();
+  assert.equal(await button(view.page, "Save").isDisabled(), true);
+  assert.equal(await view.page.getByLabel("Payload (JSON)").count(), 0);
+  assert.equal((await view.page.locator("body").innerText()).includes("hidden-"), false, "the equal commands");
   view.check();
   await view.close();
   await service.stop();

@@ -3,7 +3,7 @@ import { render } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { ApiError, asError, caller, during, identify, setToken, settings, signIn, token } from "./api";
 import { Dead } from "./dead";
-import { CreateSchedule, CreateTimer } from "./create";
+import { CreateSchedule, CreateTimer, UpdateSchedule } from "./create";
 import { NamespacePage, Namespaces } from "./namespaces";
 import { beginSignIn, endSignIn, issuerName, returned } from "./oidc";
 import { Overview } from "./overview";
@@ -32,7 +32,9 @@ function Content() {
     case "overview": return <Overview key={key} />;
     case "timers": return first === undefined ? <Timers key={key} /> : <TimerPage key={key} id={first} />;
     case "dead": return <Dead key={key} />;
-    case "schedules": return first === undefined ? <Schedules key={key} /> : <SchedulePage key={key} id={first} />;
+    case "schedules":
+      if (first === undefined) return <Schedules key={key} />;
+      return second === "update" ? <UpdateSchedule key={key} id={first} /> : <SchedulePage key={key} id={first} />;
     case "namespaces": return first === undefined ? <Namespaces /> : <NamespacePage key={first} name={first} />;
     case "targets": return <Targets key={key} />;
     case "shards": return <Shards key={key} />;
@@ -167,12 +169,12 @@ function useKeys(showHelp: () => void): void {
   }, []);
 }
 
-function Shell() {
-  const [menu, setMenu] = useState(false);
 const liveTitles = {
   no: "Live updates by polling", some: "Live updates by events of one process, and by polling", all: "Live updates by events",
 };
 
+function Shell() {
+  const [menu, setMenu] = useState(false);
   const [help, setHelp] = useState(false);
   useKeys(() => { setHelp(true); });
   useEffect(() => {
