@@ -97,8 +97,24 @@ export function payloadOf(text: string): { value?: unknown; error?: string } {
 
 export interface Answer<T> { data: T; late: boolean }
 
+// early is the request that was sent before the page that needs its answer was rendered.
+let early: { path: string; body: string; answer: Promise<Response> } | undefined;
+
+// during sends a request, calls render, and gives the answer to the page that sends the same request meanwhile.
+export function during(path: string, body: object, render: () => void): void {
+  early = { path, body: JSON.stringify(body), answer: post(path, body) };
+  early.answer.catch(() => undefined);
+  render();
+  early = undefined;
+}
+
 // post sends a request whose answer is a success, or throws an ApiError.
 export async function post(path: string, body: object, abort?: AbortSignal, headers: Record<string, string> = {}): Promise<Response> {
+  if (early?.path === path && early.body === JSON.stringify(body)) {
+    const { answer } = early;
+    early = undefined;
+    return answer;
+  }
   const response = await send("api/v1/" + path, {
     method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json", ...headers }, signal: abort ?? null,
   });
@@ -200,7 +216,7 @@ export interface Spec { cron?: string; rrule?: string; dates?: string[]; every?:
 
 export interface Schedule {
   namespace: string; id: string; status: "active" | "paused" | "parked" | "ended"; version: number; nextAt?: string; created: number;
-  recent?: string[]; specs: Spec[]; timeZone: string; start?: string; end?: string; gap: string; repeated: string; count?: number;
+  recent?: string[]; specs: Spec[]; exclude?: object[]; timeZone: string; start?: string; end?: string; gap: string; repeated: string; count?: number;
   overlap: string; catchUp: string; catchUpWindow?: string; pauseOnDead?: number; timer: Record<string, unknown>;
   pause?: { by?: string; note?: string; at: string }; createdAt: string; updatedAt: string;
 }

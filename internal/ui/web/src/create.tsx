@@ -1,9 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { ApiError, apiURL, asError, call, callFull, may, payloadOf, token, type Occurrence, type Schedule, type Timer } from "./api";
+import {
+  ApiError, apiURL, asError, call, callFull, may, payloadOf, settings, token, type Occurrence, type Schedule, type Spec, type Timer,
+} from "./api";
 import { useGone } from "./act";
-import { inputZone, instant, localZone, shell } from "./format";
-import { AreaField, Card, Command, ErrorBox, Page, SelectField, TextField } from "./parts";
+import { inputTime, inputZone, instant, localZone, shell } from "./format";
+import { AreaField, Button, Card, Command, ErrorBox, Page, SelectField, TextField } from "./parts";
+import { usePoll } from "./poll";
 import { Occurrences } from "./schedules";
 import { go, link, namespace, notify } from "./state";
 
@@ -27,13 +30,14 @@ function compact(body: Body): Body {
   return Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== undefined && (value !== "" || name === "payload")));
 }
 
-function Equivalents({ curl, cli }: { curl: string; cli: string }) {
+// Equivalents shows commands that do the same. curl is absent if it would show what is hidden, cli if the command has no such flags.
+function Equivalents({ curl, cli }: { curl: string | undefined; cli: string | undefined }) {
   return (
     <Card title="The same request">
       <h3>curl</h3>
-      <Command text={curl} label="curl" />
+      {curl ? <Command text={curl} label="curl" /> : <p class="hint">Not shown, because it contains what the settings of the server hide.</p>}
       <h3>Command line</h3>
-      <Command text={cli} label="Command line" />
+      {cli ? <Command text={cli} label="Command line" /> : <p class="hint">The command has one interval at most. Use curl.</p>}
     </Card>
   );
 }
@@ -145,35 +149,117 @@ export function CreateTimer() {
   );
 }
 
-export function CreateSchedule() {
-  const [id, setId] = useState("");
-  const [kind, setKind] = useState("cron");
-  const [cron, setCron] = useState("0 8 * * MON-FRI");
-  const [every, setEvery] = useState("15m");
-  const [rrule, setRRule] = useState("FREQ=MONTHLY;BYDAY=-1FR");
-  const [timeZone, setTimeZone] = useState(localZone);
-  const [url, setURL] = useState("http://127.0.0.1:9000/");
-  const [payload, setPayload] = useState("");
-  const [overlap, setOverlap] = useState("allow");
-  const [catchUp, setCatchUp] = useState("all");
-  const [count, setCount] = useState("");
+// Draft is what the form of a schedule shows. Its values are texts, as they are entered.
+interface Draft {
+  kind: string; cron: string; every: string; rrule: string; specs: string; timeZone: string; start: string; end: string; gap: string; repeated: string;
+  url: string; payload: string; overlap: string; catchUp: string; catchUpWindow: string; count: string; pauseOnDead: string;
+}
+
+const newDraft = (): Draft => ({
+  kind: "cron", cron: "0 8 * * MON-FRI", every: "15m", rrule: "FREQ=MONTHLY;BYDAY=-1FR", specs: '[{"cron": "0 8 * * MON-FRI"}, {"cron": "0 10 * * SAT"}]',
+  timeZone: localZone(), start: "", end: "", gap: "next", repeated: "first", url: "http://127.0.0.1:9000/", payload: "", overlap: "allow", catchUp: "all",
+  catchUpWindow: "", count: "", pauseOnDead: "",
+});
+
+function draftOf(s: Schedule): Draft {
+  const only = s.specs.length === 1 ? s.specs[0]! : {};
+  const kind = Object.keys(only).length === 1 ? (["cron", "every", "rrule"] as const).find((k) => only[k]) : undefined;
+  const { callbackUrl, payload } = s.timer;
+  const text = (value: unknown) => value === undefined ? "" : String(value);
+  return {
+    ...newDraft(), ...only, kind: kind ?? "json", specs: JSON.stringify(s.specs, null, 2), timeZone: s.timeZone, start: inputTime(s.start), end: inputTime(s.end),
+    gap: s.gap, repeated: s.repeated, url: text(callbackUrl), payload: payload === undefined ? "" : JSON.stringify(payload, null, 2), overlap: s.overlap,
+    catchUp: s.catchUp, catchUpWindow: text(s.catchUpWindow), count: text(s.count), pauseOnDead: text(s.pauseOnDead),
+  };
+}
+
+function specsOf(d: Draft): { specs?: Spec[]; error?: string } {
+  switch (d.kind) {
+    case "cron": return { specs: [{ cron: d.cron }] };
+    case "every": return { specs: [{ every: d.every }] };
+    case "rrule": return { specs: [{ rrule: d.rrule }] };
+    default: {
+      const { value } = payloadOf(d.specs);
+      const valid = Array.isArray(value) && value.every((spec) => typeof spec === "object" && spec !== null);
+      return valid ? { specs: value as Spec[] } : { error: 'The specs are not a JSON array of objects, such as [{"cron": "0 8 * * *"}, {"dates": ["2030-12-24T08:00:00"]}].' };
+    }
+  }
+}
+
+type Flags = [flag: string, value: string][];
+
+function specFlags(specs: Spec[]): Flags {
+  return specs.flatMap((s): Flags =>
+    s.cron ? [["--cron", s.cron]] : s.rrule ? [["--rrule", s.rrule]] : s.every ? [["--every", s.every], ["--anchor", s.anchor ?? ""]]
+      : (s.dates ?? []).map((date) => ["--date", date]));
+}
+
+const fields: [name: keyof Draft, flag: string, convert?: (text: string) => unknown][] = [
+  ["timeZone", "time-zone"], ["start", "start", instant], ["end", "end", instant], ["gap", "gap"], ["repeated", "repeated"], ["overlap", "overlap"],
+  ["catchUp", "catch-up"], ["catchUpWindow", "catch-up-window"], ["count", "count", Number], ["pauseOnDead", "pause-on-dead", Number],
+];
+
+// requestOf returns the fields of a request and the flags of the command: those of a new schedule, or those that change a schedule.
+function requestOf(d: Draft, specs: Spec[], payload: unknown, zoned: boolean, of?: Schedule, before?: Draft) {
+  const body: Body = {}, flags: Flags = [], cleared: string[] = [];
+  if (!before || JSON.stringify(specs) !== JSON.stringify(specsOf(before).specs)) {
+    body.specs = specs;
+    flags.push(...specFlags(specs));
+  }
+  for (const [name, flag, convert = (text: string) => text] of fields) {
+    const text = d[name];
+    if (before ? text === before[name] : text === "" || !zoned && /^(timeZone|gap|repeated)$/.test(name)) continue;
+    body[name] = text === "" ? null : convert(text);
+    if (text === "") cleared.push(flag);
+    else flags.push([`--${flag}`, String(body[name])]);
+  }
+  if (!before || d.url !== before.url || d.payload !== before.payload) {
+    // An update replaces the whole template. The default of deliver depends on the URL, and a timer has a payload or a request.
+    const { deliver, request, ...kept } = of?.timer ?? {};
+    const moved = Boolean(d.url) !== Boolean(before?.url);
+    body.timer = {
+      ...kept, deliver: moved ? undefined : deliver, request: before?.payload === d.payload || payload === undefined ? request : undefined,
+      callbackUrl: d.url || undefined, payload,
+    };
+    if (before && moved && !d.url) cleared.push("deliver");
+    for (const [name, flag, value] of [["url", "callback-url", d.url], ["payload", "payload", payload === undefined ? "" : JSON.stringify(payload)]] as const) {
+      if (before?.[name] === d[name]) continue;
+      if (before && value === "") cleared.push(flag);
+      else flags.push([`--${flag}`, value]);
+    }
+  }
+  flags.push(["--clear", cleared.join()]);
+  return { body, flags };
+}
+
+// ScheduleForm creates a schedule, or updates one as it was when the form was opened: its version is the guard of the request.
+function ScheduleForm({ of }: { of?: Schedule }) {
+  const [before] = useState(() => of ? draftOf(of) : undefined);
+  const [d, setDraft] = useState(() => before ?? newDraft());
+  const [id, setId] = useState(of?.id ?? "");
   const [onConflict, setOnConflict] = useState("fail");
+  const [pending, setPending] = useState("keep");
   const [preview, setPreview] = useState<{ occurrences: Occurrence[]; timeZone: string }>();
   const [previewError, setPreviewError] = useState<ApiError>();
-  const parsed = payloadOf(payload);
-  const spec = kind === "cron" ? { cron } : kind === "every" ? { every } : { rrule };
-  const zoned = kind !== "every";
-  const body = compact({
-    namespace: namespace.value, id, specs: [spec], timeZone: zoned ? timeZone : undefined, overlap, catchUp, count: count ? Number(count) : undefined,
-    timer: compact({ callbackUrl: url, payload: parsed.value }), onConflict,
-  });
-  const flags: [string, string][] = [
-    [`--${kind}`, String(Object.values(spec)[0])], ["--time-zone", zoned ? timeZone : ""], ["--callback-url", url],
-    ["--payload", parsed.value === undefined ? "" : JSON.stringify(parsed.value)], ["--overlap", overlap], ["--catch-up", catchUp], ["--count", count],
-    ["--on-conflict", onConflict],
-  ];
-  const previewed = JSON.stringify({ namespace: namespace.value, specs: [spec], timeZone: zoned ? timeZone : undefined });
+  const set = (name: keyof Draft) => (value: string) => { setDraft((old) => ({ ...old, [name]: value })); };
+  const parsed = payloadOf(d.payload), { specs = [], error: specsError } = specsOf(d);
+  const zoned = d.kind !== "every" || of !== undefined;
+  const { body: own, flags } = requestOf(d, specs, parsed.value, zoned, of, before);
+  const body = of
+    ? { namespace: of.namespace, id: of.id, ifVersion: of.version, ...own, ...(pending === "keep" ? {} : { pending }) }
+    : compact({ namespace: namespace.value, id, ...own, onConflict });
+  flags.push(...(of ? [["--pending", pending === "keep" ? "" : pending], ["--if-version", String(of.version)]] : [["--on-conflict", onConflict]]) as Flags);
+  const definition = {
+    namespace: namespace.value, specs, exclude: of?.exclude,
+    ...(zoned && { timeZone: d.timeZone || undefined, start: instant(d.start), end: instant(d.end), gap: d.gap, repeated: d.repeated }),
+  };
+  const previewed = specsError ? "" : JSON.stringify(definition);
   useEffect(() => {
+    if (!previewed) {
+      setPreview(undefined);
+      setPreviewError(undefined);
+      return undefined;
+    }
     const abort = new AbortController();
     const timeout = setTimeout(() => {
       call<{ occurrences: Occurrence[]; timeZone: string }>("schedules/preview", { ...JSON.parse(previewed) as object, limit: 6 }, abort.signal).then(
@@ -183,39 +269,91 @@ export function CreateSchedule() {
     return () => { clearTimeout(timeout); abort.abort(); };
   }, [previewed]);
   const send = async () => {
-    const { data } = await callFull<Schedule>("schedules/create", body);
-    notify(`${data.id} is created.`);
+    const { data } = await callFull<Schedule>(of ? "schedules/update" : "schedules/create", body);
+    notify(`${data.id} is ${of ? "updated" : "created"}.`);
     return ["schedules", data.id];
   };
+  const unchanged = of && Object.keys(own).length === 0 ? "Nothing has changed." : undefined;
+  // The template contains what is hidden, so the curl call would print it.
+  const hidden = of && settings.hidePayloads && own.timer !== undefined;
+  const intervals = specs.filter((s) => s.every).length;
+  return (
+    <div class="grid">
+      <Form title="Schedule" label={of ? "Save" : "Create schedule"} id={id} invalid={specsError ?? parsed.error ?? unchanged} send={send}>
+        {!of && <TextField label="Id" value={id} set={setId} required placeholder="daily-report" mono />}
+        <SelectField label="Occurs" value={d.kind} set={set("kind")}
+          options={[["cron", "Cron expression"], ["every", "Interval"], ["rrule", "RRULE"], ["json", "Several specs, as JSON"]]} />
+        {d.kind === "cron" && <TextField label="Cron expression" value={d.cron} set={set("cron")} mono hint="Minute, hour, day of month, month, day of week; 6 fields begin with seconds." />}
+        {d.kind === "every" && <TextField label="Interval" value={d.every} set={set("every")} hint="At least 1s." />}
+        {d.kind === "rrule" && <TextField label="RRULE" value={d.rrule} set={set("rrule")} mono />}
+        {d.kind === "json" && <AreaField label="Specs (JSON)" value={d.specs} set={set("specs")} error={specsError} hint="Each has cron, rrule, dates or every." />}
+        {zoned && <TextField label="Time zone" value={d.timeZone} set={set("timeZone")} />}
+        <TextField label="Callback URL" value={d.url} set={set("url")} mono hint="Empty: an event on timerbus.fired." />
+        {of && settings.hidePayloads ? <p class="muted">Payloads are hidden by the settings of the server.</p>
+          : <AreaField label="Payload (JSON)" value={d.payload} set={set("payload")} error={parsed.error} rows={3} />}
+        {of
+          ? <SelectField label="Occurrences that are not finished" value={pending} set={setPending} options={[["keep", "Keep them"], ["delete", "Delete them"]]} />
+          : <SelectField label="If the id exists" value={onConflict} set={setOnConflict} options={conflicts} />}
+        <More>
+          <TextField label={`From (${inputZone()})`} type="datetime-local" step="1" value={d.start} set={set("start")} />
+          <TextField label="Until" type="datetime-local" step="1" value={d.end} set={set("end")} />
+          {zoned && (
+            <>
+              <SelectField label="Skipped local times" value={d.gap} set={set("gap")} options={[["next", "Occur after the gap"], ["skip", "Do not occur"]]} />
+              <SelectField label="Repeated local times" value={d.repeated} set={set("repeated")} options={[["first", "Occur once"], ["both", "Occur twice"]]} />
+            </>
+          )}
+          <SelectField label="If the earlier occurrence is not finished" value={d.overlap} set={set("overlap")}
+            options={[["allow", "Create the next one"], ["skip", "Leave the next one out"], ["queue", "Create it afterwards"], ["cancelOther", "Delete the earlier one"]]} />
+          <SelectField label="After an outage" value={d.catchUp} set={set("catchUp")}
+            options={[["all", "Create all of the catch-up window"], ["last", "Create the last one"], ["none", "Create none"]]} />
+          {d.catchUp === "all" && <TextField label="Catch-up window" value={d.catchUpWindow} set={set("catchUpWindow")} placeholder="1m" />}
+          <TextField label="Occurrences, at most" type="number" value={d.count} set={set("count")} hint="Of the whole schedule, from its creation on." />
+          <TextField label="Pause after dead occurrences in a row" type="number" value={d.pauseOnDead} set={set("pauseOnDead")} />
+        </More>
+        {of && <p class="hint">Only changed fields are sent; empty ones get their default. The change applies to occurrences that are not created yet, and fails if the
+          schedule has changed since.{of.exclude && " Its exclusions are kept."}</p>}
+      </Form>
+      <div class="column">
+        <Card title="Next occurrences" flush>
+          {previewError && <ErrorBox error={previewError} />}
+          {preview && <Occurrences of={preview.occurrences} timeZone={preview.timeZone} />}
+        </Card>
+        {!unchanged && (
+          <Equivalents curl={hidden ? undefined : curl(of ? "schedules/update" : "schedules/create", body)}
+            cli={intervals > 1 ? undefined : cli(["schedule", of ? "update" : "create", id || "daily-report"], flags)} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+export function CreateSchedule() {
   return (
     <Page title="Create schedule" crumb={<><a href={link(["schedules"])}>Schedules</a> / {namespace.value}</>}
       actions={<a class="button" href={link(["new", "timer"])}>Timer instead</a>}>
-      <div class="grid">
-        <Form title="Schedule" label="Create schedule" id={id} invalid={parsed.error} send={send}>
-          <TextField label="Id" value={id} set={setId} required placeholder="daily-report" mono />
-          <SelectField label="Occurs" value={kind} set={setKind} options={[["cron", "Cron expression"], ["every", "Interval"], ["rrule", "RRULE"]]} />
-          {kind === "cron" && <TextField label="Cron expression" value={cron} set={setCron} mono hint="Minute, hour, day of month, month, day of week; 6 fields begin with seconds." />}
-          {kind === "every" && <TextField label="Interval" value={every} set={setEvery} hint="At least 1s." />}
-          {kind === "rrule" && <TextField label="RRULE" value={rrule} set={setRRule} mono />}
-          {zoned && <TextField label="Time zone" value={timeZone} set={setTimeZone} />}
-          <TextField label="Callback URL" value={url} set={setURL} mono hint="Empty: an event on timerbus.fired." />
-          <AreaField label="Payload (JSON)" value={payload} set={setPayload} error={parsed.error} rows={3} />
-          <SelectField label="If the id exists" value={onConflict} set={setOnConflict} options={conflicts} />
-          <More>
-            <SelectField label="If the earlier occurrence is not finished" value={overlap} set={setOverlap}
-              options={[["allow", "Create the next one"], ["skip", "Leave the next one out"], ["queue", "Create it afterwards"], ["cancelOther", "Delete the earlier one"]]} />
-            <SelectField label="After an outage" value={catchUp} set={setCatchUp} options={[["all", "Create all of the last minute"], ["last", "Create the last one"], ["none", "Create none"]]} />
-            <TextField label="Occurrences, at most" type="number" value={count} set={setCount} />
-          </More>
-        </Form>
-        <div class="column">
-          <Card title="Next occurrences" flush>
-            {previewError && <ErrorBox error={previewError} />}
-            {preview && <Occurrences of={preview.occurrences} timeZone={preview.timeZone} />}
-          </Card>
-          <Equivalents curl={curl("schedules/create", body)} cli={cli(["schedule", "create", id || "daily-report"], flags)} />
+      <ScheduleForm />
+    </Page>
+  );
+}
+
+export function UpdateSchedule({ id }: { id: string }) {
+  const ns = namespace.value;
+  const present = usePoll<Schedule>(`schedule/${ns}/${id}`, 3000, (abort) => call("schedules/get", { namespace: ns, id }, abort), false, (c) => c.scheduleId === id);
+  // base is what the form began with.
+  const [base, setBase] = useState<Schedule>();
+  if (!base && present.data) setBase(present.data);
+  const newer = base && present.data && present.data.version !== base.version ? present.data : undefined;
+  return (
+    <Page title={`Update ${id}`} crumb={<><a href={link(["schedules"])}>Schedules</a> / <a href={link(["schedules", id])}>{id}</a> / {ns}</>}>
+      {newer && (
+        <div class="callout" role="status">
+          <p>The schedule has changed: this form shows version {base?.version}, the present version is {newer.version}. It cannot be saved.</p>
+          <Button onClick={() => { setBase(newer); }}>Show version {newer.version}</Button>
         </div>
-      </div>
+      )}
+      {present.error && <ErrorBox error={present.error} again={present.again} />}
+      {base ? <ScheduleForm key={base.version} of={base} /> : present.loading && <div class="skeleton" role="status"><span class="sr">Loading</span></div>}
     </Page>
   );
 }

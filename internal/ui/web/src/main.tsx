@@ -1,9 +1,9 @@
 import { signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
-import { ApiError, asError, caller, identify, setToken, settings, signIn, token } from "./api";
+import { ApiError, asError, caller, during, identify, setToken, settings, signIn, token } from "./api";
 import { Dead } from "./dead";
-import { CreateSchedule, CreateTimer } from "./create";
+import { CreateSchedule, CreateTimer, UpdateSchedule } from "./create";
 import { NamespacePage, Namespaces } from "./namespaces";
 import { beginSignIn, endSignIn, issuerName, returned } from "./oidc";
 import { Overview } from "./overview";
@@ -16,7 +16,7 @@ import {
 import { following } from "./stream";
 import { Targets } from "./targets";
 import { TimerPage } from "./timer";
-import { Timers } from "./timers";
+import { firstRequest, Timers } from "./timers";
 
 const pages: [path: string, title: string, key: string][] = [
   ["overview", "Overview", "o"], ["timers", "Timers", "t"], ["dead", "Dead letters", "d"], ["schedules", "Schedules", "s"],
@@ -32,7 +32,9 @@ function Content() {
     case "overview": return <Overview key={key} />;
     case "timers": return first === undefined ? <Timers key={key} /> : <TimerPage key={key} id={first} />;
     case "dead": return <Dead key={key} />;
-    case "schedules": return first === undefined ? <Schedules key={key} /> : <SchedulePage key={key} id={first} />;
+    case "schedules":
+      if (first === undefined) return <Schedules key={key} />;
+      return second === "update" ? <UpdateSchedule key={key} id={first} /> : <SchedulePage key={key} id={first} />;
     case "namespaces": return first === undefined ? <Namespaces /> : <NamespacePage key={first} name={first} />;
     case "targets": return <Targets key={key} />;
     case "shards": return <Shards key={key} />;
@@ -167,6 +169,10 @@ function useKeys(showHelp: () => void): void {
   }, []);
 }
 
+const liveTitles = {
+  no: "Live updates by polling", some: "Live updates by events of one process, and by polling", all: "Live updates by events",
+};
+
 function Shell() {
   const [menu, setMenu] = useState(false);
   const [help, setHelp] = useState(false);
@@ -203,7 +209,7 @@ function Shell() {
           <option value="utc" selected={zone.value === "utc"}>UTC</option>
           <option value="schedule" selected={zone.value === "schedule"}>Schedule{scheduleZone.value ? ` (${scheduleZone.value})` : "’s zone"}</option>
         </select>
-        <Button kind="ghost live" aria-pressed={live.value === "on"} title={following.value === "no" ? "Live updates by polling" : "Live updates by events"}
+        <Button kind="ghost live" aria-pressed={live.value === "on"} title={liveTitles[following.value]}
           onClick={() => { live.value = live.value === "on" ? "off" : "on"; }}><span class="dot" />Live</Button>
         <label class="sr" for="theme">Colours</label>
         <select id="theme" value={theme.value} onChange={(e) => { theme.value = e.currentTarget.value as typeof theme.value; }}>
@@ -262,4 +268,7 @@ function App() {
   return <Shell />;
 }
 
-render(<App />, document.getElementById("app")!);
+const start = () => { render(<App />, document.getElementById("app")!); };
+const [page, id] = route.value.path;
+if (page === "timers" && id === undefined && !returning.value) during("timers/list", firstRequest(), start);
+else start();

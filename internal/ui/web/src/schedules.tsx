@@ -104,6 +104,7 @@ export function SchedulePage({ id }: { id: string }) {
       <Button kind="primary" onClick={() => { setAction("trigger"); }}>Trigger…</Button>
       {s.status === "active" ? <Button onClick={() => { setAction("pause"); }}>Pause…</Button> : <Button onClick={() => { setAction("resume"); }}>Resume…</Button>}
       <Button onClick={() => { setAction("backfill"); }}>Backfill…</Button>
+      <a class="button" href={link(["schedules", id, "update"])}>Update</a>
       <Button kind="danger-ghost" onClick={() => { setAction("delete"); }}>Delete…</Button>
     </>
   );

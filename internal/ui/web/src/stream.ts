@@ -30,6 +30,8 @@ export const following = signal<"no" | "some" | "all">("no");
 const start = 250, firstPause = 1000, longestPause = 60_000;
 // silence is three heartbeats of the server. A stream that is silent for longer is broken, or a proxy holds it back.
 const silence = 45_000;
+// answerTime is the longest wait for the headers of the answer, which the server sends immediately.
+const answerTime = 10_000;
 
 // position is that of the last event, to continue after an interruption.
 let position = { namespace: "", id: "" };
@@ -71,7 +73,9 @@ async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<Event> 
 // readOnce reads one stream until it ends.
 async function readOnce(ns: string, abort: AbortSignal): Promise<void> {
   const resumed = position.namespace === ns && position.id !== "";
-  const response = await post("events/stream", { namespace: ns }, abort, resumed ? { "Last-Event-ID": position.id } : {});
+  const late = new AbortController(), timeout = setTimeout(() => { late.abort(); }, answerTime);
+  const response = await post("events/stream", { namespace: ns }, AbortSignal.any([abort, late.signal]), resumed ? { "Last-Event-ID": position.id } : {})
+    .finally(() => { clearTimeout(timeout); });
   if (!response.body) return;
   for await (const { name, data, id } of events(response.body)) {
     if (abort.aborted) return;

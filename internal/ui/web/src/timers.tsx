@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { call, may, type Timer, type TimerPage } from "./api";
 import { Bulk, countEach, dryRun, type BulkAction, type Counted } from "./act";
 import { inputTime, inputZone, instant, number } from "./format";
@@ -31,21 +31,33 @@ export function TimerTable({ timers, caption }: { timers: Timer[]; caption: stri
   );
 }
 
-export function Timers() {
+// asked returns what the route asks for.
+function asked() {
   const q = route.value.query;
   const status = q.get("status") ?? "", correlationId = q.get("correlationId") ?? "";
   const dueFrom = q.get("dueFrom") ?? "", dueBefore = q.get("dueBefore") ?? "", cursor = q.get("cursor") ?? "";
   const ordered = (status === "" || status === "scheduled" || status === "retrying") && !correlationId;
-  const [open, setOpen] = useState("");
-  const [bulk, setBulk] = useState<BulkAction | null>(null);
   const filter = {
     namespace: namespace.value, status: status || undefined, correlationId: correlationId || undefined, dueFrom: dueFrom || undefined,
     dueBefore: dueBefore || undefined,
   };
-  const key = JSON.stringify([filter, ordered, cursor]);
-  const list = usePoll<TimerPage>(key, cursor ? 10_000 : 3000, (abort) =>
-    call("timers/list", { ...filter, order: ordered ? "due" : "key", limit: pageSize, cursor: cursor || undefined }, abort), false, changesTimers);
-  const count = usePoll<Counted>(correlationId ? "" : JSON.stringify(filter), 30_000, (abort) => countEach(filter, [filter.status], abort), true);
+  const request = { ...filter, order: ordered ? "due" : "key", limit: pageSize, cursor: cursor || undefined };
+  return { q, status, correlationId, dueFrom, dueBefore, cursor, ordered, filter, request };
+}
+
+// firstRequest is the body of the page's first request, to timers/list.
+export const firstRequest = () => asked().request;
+
+export function Timers() {
+  const { q, status, correlationId, dueFrom, dueBefore, cursor, ordered, filter, request } = asked();
+  const [open, setOpen] = useState("");
+  const [bulk, setBulk] = useState<BulkAction | null>(null);
+  const list = usePoll<TimerPage>(JSON.stringify(request), cursor ? 10_000 : 3000, (abort) => call("timers/list", request, abort), false, changesTimers);
+  // The count waits until the first timers are shown.
+  const shown = useRef(false);
+  shown.current ||= !list.loading;
+  const count = usePoll<Counted>(correlationId || !shown.current ? "" : JSON.stringify(filter), 30_000, (abort) =>
+    countEach(filter, [filter.status], abort), true);
   const writable = may("write", namespace.value);
   const act = (name: "pause" | "resume" | "delete" | "retry" | "purge") => {
     const texts: Record<string, [title: string, verb: string, done: string]> = {
