@@ -238,12 +238,12 @@ func useTimers(ctx context.Context, s *Store, prefix string) error {
 func TestAWriteThatWaitedForAMergeSeesTheTimers(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		p := putOf("a", now)
-		for what, write := range map[string]func(ctx context.Context, s *Store) error{
-			"delete": func(ctx context.Context, s *Store) error {
+		for what, write := range map[string]func(ctx context.Context, s *Store, p store.Put) error{
+			"delete": func(ctx context.Context, s *Store, p store.Put) error {
 				w, err := one(s.Write(ctx, now, []store.Op{store.Delete{Ref: p.Ref}}))
 				return errors.Join(err, w.Err)
 			},
-			"retry": func(ctx context.Context, s *Store) error {
+			"retry": func(ctx context.Context, s *Store, p store.Put) error {
 				errs, err := s.Finish(ctx, now, []store.Finish{finishOf(p, store.FinishRetry)})
 				return errors.Join(append(errs, err)...)
 			},
@@ -251,6 +251,10 @@ func TestAWriteThatWaitedForAMergeSeesTheTimers(t *testing.T) {
 			t.Run(what, func(t *testing.T) {
 				inside := old(t, address, p)
 				s := openStore(t, inside)
+				// The connection has prepared its statements. Preparing them would wait for the lock, before there is a transaction.
+				if err := write(t.Context(), s, putOf("missing", now)); !errors.Is(err, store.ErrNotFound) {
+					t.Fatalf("a timer that does not exist: %v", err)
+				}
 				c, err := pgx.Connect(t.Context(), inside)
 				if err != nil {
 					t.Fatal(err)
@@ -264,7 +268,7 @@ func TestAWriteThatWaitedForAMergeSeesTheTimers(t *testing.T) {
 					t.Fatal(err)
 				}
 				ctx, done := t.Context(), make(chan error, 1)
-				go func() { done <- write(ctx, s) }()
+				go func() { done <- write(ctx, s, p) }()
 				waitForLock(t, c)
 				if rows, _, err := mergeLocked(t.Context(), tx, remainderOf(t, c, p.Ref.Shard)); err != nil || rows != 1 {
 					t.Fatalf("the merge copied %d rows, %v", rows, err)
