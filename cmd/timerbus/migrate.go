@@ -48,8 +48,8 @@ program does not support it.`,
 		},
 		&cobra.Command{
 			Use: "partitions", Short: "Merge the partitions of timers of an older PostgreSQL database", Args: exactly(),
-			Long: `Reduce the partitions of the table timers from 32 to 8, which new databases have. This makes fires cheaper. Only databases
-that contained timers before schema 20 need it, and they also work without it.
+			Long: `Reduce the partitions of the table timers from 32 to 8, which new databases have. This makes fires cheaper. It is for
+databases that contained timers before schema 20. They also work without it.
 
 Processes may run meanwhile, all of this release or a later one. The command copies an eighth of the timers at a time, and the
 database does not answer calls about timers during each copy. The disk needs space for one eighth. If the command is interrupted,

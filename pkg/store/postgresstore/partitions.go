@@ -29,6 +29,9 @@ const (
 FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid,
 	regexp_match(pg_get_expr(c.relpartbound, c.oid), 'modulus (\d+), remainder (\d+)') AS bound
 WHERE inhparent = 'timers'::regclass ORDER BY 3, 2`
+	// The columns of a partition may have another order.
+	selectColumns = `SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
+WHERE attrelid = 'timers'::regclass AND attnum > 0 AND NOT attisdropped`
 )
 
 // MergePartitions reduces the partitions of timers to the number that new databases have, and returns their number before and
@@ -111,6 +114,10 @@ func mergeLocked(ctx context.Context, tx pgx.Tx, remainder int) (rows int64, mer
 	if err != nil || len(olds) == 0 {
 		return 0, 0, err
 	}
+	var columns string
+	if err := tx.QueryRow(ctx, selectColumns).Scan(&columns); err != nil {
+		return 0, 0, err
+	}
 	into := partitionName(remainder)
 	// Indexes are built when all rows are there.
 	if _, err := tx.Exec(ctx, "CREATE TABLE "+into+" (LIKE timers INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION) WITH ("+
@@ -118,7 +125,7 @@ func mergeLocked(ctx context.Context, tx pgx.Tx, remainder int) (rows int64, mer
 		return 0, 0, err
 	}
 	for _, old := range olds {
-		copied, err := tx.Exec(ctx, "INSERT INTO "+into+" SELECT * FROM "+old)
+		copied, err := tx.Exec(ctx, "INSERT INTO "+into+" ("+columns+") SELECT "+columns+" FROM "+old)
 		if err != nil {
 			return 0, 0, err
 		}
