@@ -51,7 +51,7 @@ program does not support it.`,
 			Long: `Reduce the partitions of the table timers from 32 to 8, which new databases have. This makes fires cheaper. It is for
 databases that contained timers before schema 20. They also work without it.
 
-Processes may run meanwhile, all of this release or a later one. The command copies an eighth of the timers at a time, and the
+Processes of this release or a later one may run during the merge. The command copies an eighth of the timers at a time, and the
 database does not answer calls about timers during each copy. The disk needs space for one eighth. If the command is interrupted,
 run it again.`,
 			Example: "  timerbus migrate partitions --store postgres://timerbus@db/timerbus",

@@ -35,7 +35,7 @@ WHERE attrelid = 'timers'::regclass AND attnum > 0 AND NOT attisdropped`
 )
 
 // MergePartitions reduces the partitions of timers to the number that new databases have, and returns their number before and
-// after. Processes may run meanwhile: while a group of partitions is copied, they wait for the lock of the table, and their calls
+// after. Processes may run during the merge: while a group of partitions is copied, they wait for the lock of the table, and their calls
 // fail with ErrUnavailable if that takes longer than their lock_timeout.
 func MergePartitions(ctx context.Context, o Options) (before, after int, err error) {
 	schema, err := Status(ctx, o)

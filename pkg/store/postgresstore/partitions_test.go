@@ -83,7 +83,7 @@ func TestANewDatabaseHasFewPartitions(t *testing.T) {
 }
 
 // TestMergePartitions interrupts a merge after some groups, while other processes create, finish and delete timers, and repeats it.
-// Each operation must find the rows that it should, whatever the partitions are.
+// Each operation must find its rows.
 func TestMergePartitions(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		first := putOf("first", now)
@@ -158,7 +158,7 @@ func TestMergePartitions(t *testing.T) {
 		if likeNew := count(t, migrated(t, address), indexesOf); count(t, inside, indexesOf) != likeNew {
 			t.Errorf("%d indexes, a new database has %d", count(t, inside, indexesOf), likeNew)
 		}
-		// The writers go on with the new partitions.
+		// The writers continue with the new partitions.
 		for before := rounds.Load(); rounds.Load() < before+3 && !t.Failed(); {
 			if err := s.Ping(t.Context()); err != nil {
 				t.Fatal(err)
