@@ -45,6 +45,30 @@ program does not support it.`,
 				_, err = fmt.Fprintf(p.stdout, "the schema is version %d, this program supports up to %d\n", s.Version, s.Known)
 				return errors.Join(err, s.Usable())
 			},
+		},
+		&cobra.Command{
+			Use: "partitions", Short: "Merge the partitions of timers of an older PostgreSQL database", Args: exactly(),
+			Long: `Reduce the partitions of the table timers from 32 to 8, which new databases have. This makes fires cheaper. It is for
+databases that contained timers before schema 20. They also work without it.
+
+Processes of this release or a later one may run during the merge. The command copies an eighth of the timers at a time, and the
+database does not answer calls about timers during each copy. The disk needs space for one eighth. If the command is interrupted,
+run it again.`,
+			Example: "  timerbus migrate partitions --store postgres://timerbus@db/timerbus",
+			RunE: func(c *cobra.Command, _ []string) error {
+				before, after, err := backend.MergePartitions(c.Context(), store, process.NewLogger(p.stderr, "auto", 0))
+				switch {
+				case errors.Is(err, backend.ErrNoMigrations):
+					_, err = fmt.Fprintln(p.stdout, "nothing to do: only PostgreSQL has partitions of timers")
+				case err != nil:
+					return p.migration(err)
+				case before == after:
+					_, err = fmt.Fprintf(p.stdout, "timers has %d partitions already\n", after)
+				default:
+					_, err = fmt.Fprintf(p.stdout, "timers had %d partitions and has %d now\n", before, after)
+				}
+				return err
+			},
 		})
 	// Not the flag's default, because --help shows defaults and the URL may contain a password.
 	c.PersistentFlags().StringVar(&store, "store", "", "URL of the database (default $TIMERBUS_STORE, or the file in $TIMERBUS_STORE_FILE)")

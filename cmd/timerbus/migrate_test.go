@@ -21,6 +21,10 @@ func TestMigrateWithoutADatabase(t *testing.T) {
 		"migrate up --store postgres://u:secret@127.0.0.1:1/db":          {exitUnreachable, "does not answer"},
 		"migrate status --store postgres://u:secret@127.0.0.1:1/db":      {exitUnreachable, "does not answer"},
 		"migrate up --store postgres://u:secret@127.0.0.1:1/db sideways": {exitUsage, "wants no argument"},
+		"migrate partitions --store mysql://u:secret@h/db":               {0, "nothing to do: only PostgreSQL"},
+		"migrate partitions --store sqlite:x":                            {0, "nothing to do: only PostgreSQL"},
+		"migrate partitions --store oracle://u:secret@h/db":              {exitUsage, "postgres://USER:PASSWORD@HOST:PORT/DATABASE"},
+		"migrate partitions --store postgres://u:secret@127.0.0.1:1/db":  {exitUnreachable, "does not answer"},
 		"migrate sideways": {exitUsage, "sideways"},
 	} {
 		t.Run(args, func(t *testing.T) {

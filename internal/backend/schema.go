@@ -52,6 +52,19 @@ func Migrate(ctx context.Context, storeURL string, logger *slog.Logger) (before,
 	}
 }
 
+// MergePartitions reduces the partitions of timers of a PostgreSQL store to the number that new databases have. It returns
+// their number before and after.
+func MergePartitions(ctx context.Context, storeURL string, logger *slog.Logger) (before, after int, err error) {
+	switch name, _ := scheme(storeURL); name {
+	case "postgres", "postgresql":
+		return postgresstore.MergePartitions(ctx, postgresstore.Options{URL: storeURL, Logger: logger})
+	case "mysql", "dynamodb":
+		return 0, 0, ErrNoMigrations
+	default:
+		return 0, 0, notMigratable(storeURL)
+	}
+}
+
 func notMigratable(storeURL string) error {
 	switch name, _ := scheme(storeURL); name {
 	case "sqlite", "memory":

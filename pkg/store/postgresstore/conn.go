@@ -27,7 +27,7 @@ type call struct {
 // settings returns the settings of every connection. All statements of this engine must be nested loops over indexes,
 // whatever the tables contain, so the other plan types are disabled: the planner does not know the length of an array,
 // and tables that grow from nothing to millions of rows within a minute are not analysed in time. A generic plan avoids
-// planning 32 partitions for each batch; the partitions are selected when the plan runs. Among the plans that remain, those
+// planning all partitions for each batch; the partitions are selected when the plan runs. Among the plans that remain, those
 // that visit the fewest rows are best, regardless of the statistics of pages (docs/decisions/0045).
 func settings() map[string]string {
 	return map[string]string{

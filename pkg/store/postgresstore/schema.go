@@ -65,21 +65,9 @@ func Migrate(ctx context.Context, o Options) (before, after store.Schema, err er
 	if before.Version > before.Known {
 		return before, before, before.Usable()
 	}
-	config, err := o.pool()
+	config, err := o.migrationPool()
 	if err != nil {
 		return before, before, err
-	}
-	onlyPrimary(config)
-	// The engine's planner settings are not for migrations. Migrations run without a statement timeout, unless the URL
-	// sets one, even if the user's default is set.
-	params := config.ConnConfig.RuntimeParams
-	if _, given := params["statement_timeout"]; !given {
-		params["statement_timeout"] = "0"
-	}
-	for name, value := range settings() {
-		if params[name] == value && name != "application_name" && name != "lock_timeout" {
-			delete(params, name)
-		}
 	}
 	db := stdlib.OpenDB(*config.ConnConfig)
 	defer func() { err = errors.Join(err, db.Close()) }()
@@ -111,6 +99,26 @@ func Migrate(ctx context.Context, o Options) (before, after store.Schema, err er
 		o.logger().InfoContext(ctx, "schema upgraded", "from", before.Version, "to", after.Version)
 	}
 	return before, after, err
+}
+
+// migrationPool returns the configuration of connections that change the schema. The engine's planner settings are not for them. They
+// have no statement timeout, unless the URL sets one, even if the user's default is set.
+func (o *Options) migrationPool() (*pgxpool.Config, error) {
+	config, err := o.pool()
+	if err != nil {
+		return nil, err
+	}
+	onlyPrimary(config)
+	params := config.ConnConfig.RuntimeParams
+	if _, given := params["statement_timeout"]; !given {
+		params["statement_timeout"] = "0"
+	}
+	for name, value := range settings() {
+		if params[name] == value && name != "application_name" && name != "lock_timeout" {
+			delete(params, name)
+		}
+	}
+	return config, nil
 }
 
 // The tables are found by the search path, as in all other statements.

@@ -14,8 +14,10 @@ import (
 var (
 	begin         = statement{"begin", "BEGIN"}
 	beginSnapshot = statement{"begin_snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ"}
-	commit        = statement{"commit", "COMMIT"}
-	rollback      = statement{"rollback", "ROLLBACK"}
+	// lockPartitions waits for a change of the partitions of timers (MergePartitions) and prevents one until the transaction ends.
+	lockPartitions = statement{"lock_partitions", "LOCK TABLE ONLY timers IN ACCESS SHARE MODE"}
+	commit         = statement{"commit", "COMMIT"}
+	rollback       = statement{"rollback", "ROLLBACK"}
 )
 
 // isolation selects which changes of other transactions a transaction sees.
@@ -53,11 +55,12 @@ func (t *transaction) begin(calls []call) []call {
 		return calls
 	}
 	t.begun = true
-	first := begin
 	if t.isolation == snapshot {
-		first = beginSnapshot
+		// LOCK takes no snapshot. If the first statement with a snapshot had to wait for the copy of a partition, the snapshot would
+		// not show the copied rows.
+		return append([]call{{statement: beginSnapshot}, {statement: lockPartitions}}, calls...)
 	}
-	return append([]call{{statement: first}}, calls...)
+	return append([]call{{statement: begin}}, calls...)
 }
 
 // commit sends the last calls and commits.
