@@ -127,6 +127,8 @@ func (r *run) connectTopic(ctx context.Context) (_ *topic, err error) {
 
 // publish publishes the creates of a set in batches of a size, as many as the limit allows, and waits until the bus has
 // acknowledged them. It returns their number. JetStream stores a batch of several messages as a whole, and syncs it once.
+//
+//nolint:gocognit // one loop that sends and one that awaits
 func (t *topic) publish(ctx context.Context, s *set, size int, limit time.Duration) (published int, err error) {
 	subjects := make([]string, t.partitions)
 	for p := range subjects {

@@ -121,7 +121,8 @@ func (s *Service) leaveUnknown(ctx context.Context, ns *store.Namespace) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.StoreTimeout)
 	defer cancel()
 	if _, err := s.recordZones(ctx, ns, ""); err != nil {
-		s.cfg.Logger.Warn("time zone database: the check of a namespace ended early, and is perhaps not repeated", "namespace", ns.Name, "error", err)
+		s.cfg.Logger.Warn("time zone database: the check of a namespace ended early, and is perhaps not repeated",
+			"namespace", ns.Name, "error", err)
 	}
 }
 

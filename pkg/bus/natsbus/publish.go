@@ -220,7 +220,7 @@ func (p *publication) sendBatch(ctx context.Context, which []int) bool {
 	}
 	p.maybe = true
 	for n, i := range which {
-		stored := jetstream.PubAck{Sequence: ack.Sequence - uint64(len(which)-1-n)} //nolint:gosec // n is an index of which
+		stored := jetstream.PubAck{Sequence: ack.Sequence - uint64(len(which)-1-n)}
 		p.place(ctx, i, &stored, &before)
 	}
 	return true
