@@ -307,8 +307,8 @@ func (s *locals) await(ctx context.Context) {
 	}
 }
 
-// checkedWithin is the longest pause between two tries of a check, and the time of a check.
-const checkedWithin = 65 * time.Second
+// checkedWithin is the time between the two checks of a namespace, the longest pause between two tries, and the time of a check.
+const checkedWithin = 95 * time.Second
 
 // call receives one delivery of a timer with a local time.
 func (s *locals) call(ctx context.Context, by *life, request *dispatcher.Request) dispatcher.Answer {

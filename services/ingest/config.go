@@ -93,6 +93,9 @@ type Config struct {
 	Zones Zones
 	// ZonesRetry is the first pause after a failed operation of the check of local times; the pause doubles up to a minute. 1 s.
 	ZonesRetry time.Duration
+	// ZonesSettle is the time between the two checks of a namespace whose timers were moved. It must be longer than a write of a process
+	// that has ended takes to be applied. 30 s.
+	ZonesSettle time.Duration
 
 	// Policy is the dispatchers' egress policy. A callback URL that it can never allow is refused. Nil allows all.
 	Policy *egress.Policy
@@ -196,6 +199,7 @@ func (c *Config) withDefaults() error {
 		{&c.CountTimeout, 3 * time.Second},
 		{&c.OutboxPoll, time.Second},
 		{&c.ZonesRetry, time.Second},
+		{&c.ZonesSettle, 30 * time.Second},
 		{&c.StreamPause, 200 * time.Millisecond},
 		{&c.StreamHeartbeat, 15 * time.Second},
 		{&c.StreamWriteTimeout, 10 * time.Second},

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,9 @@ import (
 // the namespace. The progress within a namespace is not stored: if the process stops, the next process checks all timers of the namespace
 // again, and writes only those that have not been moved yet. Before the first move, the database of the namespace is recorded as unknown,
 // so that the next process checks the namespace even if it has the database that was recorded before.
+//
+// A write of a process that has ended may be applied later, and move a timer to an instant of its database. So a namespace whose
+// database was unknown at the end of its check is checked again after ZonesSettle, before the database is recorded.
 
 const (
 	// localTimesPage is the size of a page. After each localTimesProgress timers, the progress is logged.
@@ -36,6 +40,8 @@ type localTimes struct {
 	checked, moved, kept int
 	// overtaken: a process with another database has recorded its own while the timers were checked.
 	overtaken bool
+	// repeated: an earlier check has logged the timers without an instant.
+	repeated bool
 }
 
 func (l *localTimes) add(o localTimes) {
@@ -44,9 +50,17 @@ func (l *localTimes) add(o localTimes) {
 	l.kept += o.kept
 }
 
-// checkLocalTimes checks all namespaces once. It returns when that is done, or ctx ends.
+// unrecorded is a namespace that was checked, and whose database is not recorded yet.
+type unrecorded struct {
+	ns    store.Namespace
+	from  string
+	found localTimes
+}
+
+// checkLocalTimes checks all namespaces. It returns when that is done, or ctx ends.
 func (s *Service) checkLocalTimes(ctx context.Context) {
 	var all localTimes
+	var again []unrecorded
 	namespaces := 0
 	for after := ""; ; {
 		var page store.NamespacePage
@@ -65,15 +79,29 @@ func (s *Service) checkLocalTimes(ctx context.Context) {
 			if namespaces++; namespaces == 1 {
 				s.cfg.Logger.Info("time zone database: checking local times", "version", s.cfg.Zones.Version)
 			}
-			found, ok := s.checkNamespace(ctx, ns)
-			if !ok {
+			c := unrecorded{ns: *ns, from: cmp.Or(ns.Settings.ZoneVersion, "unknown")}
+			switch recorded, ok := s.checkNamespace(ctx, &c); {
+			case !ok:
 				return
+			case recorded:
+				all.add(c.found)
+			default:
+				again = append(again, c)
 			}
-			all.add(found)
 		}
 		if after = page.Next; after == "" {
 			break
 		}
+	}
+	if len(again) > 0 && !timer.Sleep(ctx, s.cfg.ZonesSettle) {
+		return
+	}
+	for i := range again {
+		again[i].found.repeated = true
+		if _, ok := s.checkNamespace(ctx, &again[i]); !ok {
+			return
+		}
+		all.add(again[i].found)
 	}
 	if namespaces > 0 {
 		s.cfg.Logger.Info("time zone database: all local times checked", "version", s.cfg.Zones.Version,
@@ -81,54 +109,36 @@ func (s *Service) checkLocalTimes(ctx context.Context) {
 	}
 }
 
-// checkNamespace checks the local times of a namespace, and records the database. It repeats this if a process with another database has
-// recorded its own in the meantime. It returns false if ctx has ended.
-func (s *Service) checkNamespace(ctx context.Context, ns *store.Namespace) (localTimes, bool) {
-	from := ns.Settings.ZoneVersion
-	if from == "" {
-		from = "unknown"
-	}
-	var found localTimes
+// checkNamespace checks the local times of a namespace, and records the database, unless it must be checked again. It repeats this if a
+// process with another database has recorded its own in the meantime. ok is false if ctx has ended.
+func (s *Service) checkNamespace(ctx context.Context, c *unrecorded) (recorded, ok bool) {
 	for again := true; again; {
-		moved := found.moved
-		var ok bool
-		found, ok = s.checkAll(ctx, ns)
-		found.moved += moved
-		if again = found.overtaken; ok && !again {
+		moved, repeated := c.found.moved, c.found.repeated
+		c.found, ok = s.checkAll(ctx, &c.ns, repeated)
+		c.found.moved += moved
+		if again = c.found.overtaken; ok && !again {
+			if c.ns.Settings.ZoneVersion == "" && !repeated {
+				return false, true
+			}
 			ok = s.retryLocalTimes(ctx, func(ctx context.Context) (err error) {
-				again, err = s.recordZones(ctx, ns, s.cfg.Zones.Version)
+				again, err = s.recordZones(ctx, &c.ns, s.cfg.Zones.Version)
 				return err
 			})
 		}
 		if !ok {
-			s.leaveUnknown(ctx, ns)
-			return found, false
+			return false, false
 		}
 	}
-	if found.checked > 0 {
-		s.cfg.Logger.Info("time zone database: local times of a namespace checked", "namespace", ns.Name,
-			"checked", found.checked, "moved", found.moved, "kept", found.kept, "from", from, "to", s.cfg.Zones.Version)
+	if c.found.checked > 0 {
+		s.cfg.Logger.Info("time zone database: local times of a namespace checked", "namespace", c.ns.Name,
+			"checked", c.found.checked, "moved", c.found.moved, "kept", c.found.kept, "from", c.from, "to", s.cfg.Zones.Version)
 	}
-	return found, true
-}
-
-// leaveUnknown records the database of a namespace as unknown again, because a write of this check, which has ended early, may move a timer
-// after another process has recorded its database.
-func (s *Service) leaveUnknown(ctx context.Context, ns *store.Namespace) {
-	if ns.Settings.ZoneVersion != "" {
-		return // this check has moved nothing
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.StoreTimeout)
-	defer cancel()
-	if _, err := s.recordZones(ctx, ns, ""); err != nil {
-		s.cfg.Logger.Warn("time zone database: the check of a namespace ended early, and is perhaps not repeated",
-			"namespace", ns.Name, "error", err)
-	}
+	return true, true
 }
 
 // checkAll checks the local times of a namespace once. It returns false if ctx has ended.
-func (s *Service) checkAll(ctx context.Context, ns *store.Namespace) (localTimes, bool) {
-	var found localTimes
+func (s *Service) checkAll(ctx context.Context, ns *store.Namespace, repeated bool) (localTimes, bool) {
+	found := localTimes{repeated: repeated}
 	q := store.ListQuery{Namespace: *ns, Limit: localTimesPage, WithoutPayloads: true}
 	for read, progress := 0, localTimesProgress; ; {
 		var page store.Page
@@ -180,7 +190,7 @@ func (s *Service) retryLocalTimes(ctx context.Context, operation func(ctx contex
 func (s *Service) checkPage(ctx context.Context, ns *store.Namespace, timers []timer.Timer, now timer.Millis, found *localTimes) error {
 	var page localTimes
 	keep := func(name string, id any, err error) {
-		if page.kept++; found.kept+page.kept <= maxKeptLogged {
+		if page.kept++; !found.repeated && found.kept+page.kept <= maxKeptLogged {
 			s.cfg.Logger.Warn("time zone database: a timer keeps its time", "namespace", ns.Name, name, id, "error", err)
 		}
 	}
