@@ -80,7 +80,10 @@ type scheduling struct {
 	since       map[string]time.Duration
 	// held and dropped are the answered pauses and deletes, unsure the schedules with operations whose outcome is not known. mayDrop: a
 	// filter may have deleted schedules, from then on; 0: none.
-	held    []scheduleHold
+	held []scheduleHold
+	// freeing is the number of resumes by filter that run, or may be applied later because an answer was lost; freed is when the last one ended.
+	freeing int
+	freed   time.Duration
 	dropped map[string]time.Duration
 	unsure  map[string]bool
 	mayDrop time.Duration
@@ -382,7 +385,7 @@ func (s *scheduling) answered(st *opState, status int, body []byte, unknown bool
 			s.made[name] = got.NextAt
 		}
 	case o.Verb == HoldSchedule:
-		if !s.sentAfter(st, func(o *Op) bool { return o.Verb == FreeSchedule }) {
+		if !s.sentAfter(st, func(o *Op) bool { return o.Verb == FreeSchedule }) && !s.freesSince(st.sent) {
 			s.held = append(s.held, scheduleHold{name, now, never})
 		}
 	case o.Verb == DropSchedule:
@@ -410,6 +413,9 @@ func (s *scheduling) filter(ctx context.Context, o *Op) {
 		s.sends(o)
 		w.oracle.mu.Lock()
 		firm := s.firm(o)
+		if o.Verb == FreeSchedules {
+			s.freeing++
+		}
 		w.oracle.mu.Unlock()
 		fields := map[string]any{"namespace": scheduleNamespace}
 		if o.Status != "" {
@@ -462,6 +468,10 @@ func (s *scheduling) holds() bool {
 // answered at its first request.
 func (s *scheduling) filtered(o *Op, names map[string]time.Duration, complete bool) {
 	now := s.world.since()
+	if o.Verb == FreeSchedules && complete {
+		s.freeing--
+		s.freed = now
+	}
 	switch {
 	case o.Verb == HoldSchedules && !complete: // it may pause them later
 		for _, st := range s.world.oracle.ops {
@@ -485,9 +495,12 @@ func (s *scheduling) filtered(o *Op, names map[string]time.Duration, complete bo
 	}
 }
 
-// freedSince reports whether a resume of a schedule was sent since a time.
+// freesSince reports whether a resume by filter may have been applied since a time.
+func (s *scheduling) freesSince(from time.Duration) bool { return s.freeing > 0 || s.freed >= from }
+
+// freedSince reports whether a schedule may have been resumed since a time.
 func (s *scheduling) freedSince(name string, from time.Duration) bool {
-	return slices.ContainsFunc(s.world.oracle.ops, func(st *opState) bool {
+	return s.freesSince(from) || slices.ContainsFunc(s.world.oracle.ops, func(st *opState) bool {
 		return st.op.Verb == FreeSchedule && scheduleName(st.op.Timer) == name && st.wasSent && st.at >= from
 	})
 }
