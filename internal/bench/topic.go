@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -84,10 +85,10 @@ func (r *run) commandsIn(ctx context.Context, f *figures, key string, t *topic, 
 
 // topic is an external client of the bus.
 type topic struct {
-	nc         *nats.Conn
-	js         jetstream.JetStream
-	prefix     string
-	partitions int
+	nc       *nats.Conn
+	js       jetstream.JetStream
+	prefix   string
+	subjects []string // of the partitions
 }
 
 func (r *run) connectTopic(ctx context.Context) (_ *topic, err error) {
@@ -116,10 +117,10 @@ func (r *run) connectTopic(ctx context.Context) (_ *topic, err error) {
 	t := &topic{nc: nc, js: js, prefix: r.Prefix}
 	for _, subject := range stream.CachedInfo().Config.Subjects {
 		if _, err := strconv.Atoi(strings.TrimPrefix(subject, r.Prefix+".commands.")); err == nil {
-			t.partitions++
+			t.subjects = append(t.subjects, subject)
 		}
 	}
-	if t.partitions == 0 {
+	if len(t.subjects) == 0 {
 		return nil, fmt.Errorf("stream %s has no subjects of partitions", name)
 	}
 	return t, nil
@@ -127,13 +128,7 @@ func (r *run) connectTopic(ctx context.Context) (_ *topic, err error) {
 
 // publish publishes the creates of a set in batches of a size, as many as the limit allows, and waits until the bus has
 // acknowledged them. It returns their number. JetStream stores a batch of several messages as a whole, and syncs it once.
-//
-//nolint:gocognit // one loop that sends and one that awaits
 func (t *topic) publish(ctx context.Context, s *set, size int, limit time.Duration) (published int, err error) {
-	subjects := make([]string, t.partitions)
-	for p := range subjects {
-		subjects[p] = t.prefix + ".commands." + strconv.Itoa(p)
-	}
 	var refused atomic.Pointer[error]
 	window := 2 * publishWindow
 	if size > 1 {
@@ -155,27 +150,14 @@ func (t *topic) publish(ctx context.Context, s *set, size int, limit time.Durati
 	began := time.Now()
 	err = func() error {
 		defer close(futures)
-		var id []byte
 		for n := 0; n < s.count && (n%BatchSize != 0 || time.Since(began) < limit); n++ {
-			id = s.appendID(id[:0], n)
-			m := &nats.Msg{
-				Subject: subjects[crc32.ChecksumIEEE(id)%uint32(t.partitions)],
-				Header:  nats.Header{"content-type": {"application/cloudevents+json"}}, Data: s.command(n),
-			}
+			m, last := t.message(s, n, size)
 			published++
-			last := (n+1)%size == 0 || n+1 == s.count
-			if size > 1 {
-				m.Header["Nats-Batch-Id"] = []string{fmt.Sprintf("%s%d", s.prefix, n/size)}
-				m.Header["Nats-Batch-Sequence"] = []string{strconv.Itoa(n%size + 1)}
-			}
 			if !last {
 				if err := t.nc.PublishMsg(m); err != nil {
 					return fmt.Errorf("publish command %d: %w", n, err)
 				}
 				continue
-			}
-			if size > 1 {
-				m.Header["Nats-Batch-Commit"] = []string{"1"}
 			}
 			f, err := t.js.PublishMsgAsync(m, jetstream.WithStallWait(requestTimeout))
 			if err != nil {
@@ -194,6 +176,24 @@ func (t *topic) publish(ctx context.Context, s *set, size int, limit time.Durati
 	}
 	return published, errors.Join(err, context.Cause(ctx))
 }
+
+// message returns the command that creates the n-th timer, and whether it is the last one of its batch, which the server acknowledges.
+func (t *topic) message(s *set, n, size int) (m *nats.Msg, last bool) {
+	m = &nats.Msg{Subject: t.subjects[crc32.ChecksumIEEE(s.appendID(nil, n))%uint32(len(t.subjects))], Header: single, Data: s.command(n)}
+	if size == 1 {
+		return m, true
+	}
+	m.Header = maps.Clone(single)
+	m.Header["Nats-Batch-Id"] = []string{fmt.Sprintf("%s%d", s.prefix, n/size)}
+	m.Header["Nats-Batch-Sequence"] = []string{strconv.Itoa(n%size + 1)}
+	if last = (n+1)%size == 0 || n+1 == s.count; last {
+		m.Header["Nats-Batch-Commit"] = []string{"1"}
+	}
+	return m, last
+}
+
+// single has the headers of a command that is published alone.
+var single = nats.Header{"content-type": {"application/cloudevents+json"}}
 
 // command returns the event that creates the n-th timer. The client keeps the slice until the acknowledgement, so it is
 // not reused.
