@@ -159,7 +159,7 @@ func tooLarge(err error) bool {
 	return errors.As(err, &api) && api.ErrorCode == codeTooLarge
 }
 
-// An atomic batch costs the server as many syncs as about 20 messages. It has at most batchMax messages.
+// An atomic batch costs the server about as many syncs as 20 single messages. The server accepts at most batchMax messages in one.
 const batchMin, batchMax = 32, 1000
 
 // inBatches reports whether the stream of a topic allows atomic batches: a server that syncs messages syncs those of this topic.
@@ -213,6 +213,7 @@ func (p *publication) sendBatch(ctx context.Context, which []int) bool {
 	switch {
 	case err == nil:
 	case refused(err):
+		b.log.Debug("atomic batch refused, publishing its messages one by one", "topic", p.topic, "messages", len(which), "error", err)
 		return false
 	default:
 		p.fail(which[0], err, true)
