@@ -260,7 +260,7 @@ func (s *session) floorAt(now timer.Millis) timer.Millis {
 }
 
 // outboxAt returns when to read the outbox next. Its entries come from timers that were in flight, so a read some time
-// after the last shard became idle finds them all. Later reads are at least HintWindow/2 apart. They go on because a dispatcher may
+// after the last shard became idle finds them all. Later reads are at least HintWindow/2 apart. They continue because a dispatcher may
 // still work on an event of an earlier owner.
 func (s *session) outboxAt() timer.Millis {
 	at := s.nextRun[opOutbox]
