@@ -993,9 +993,9 @@ describe("without a credential", () => {
     await api("timers/create", { namespace: "billing", id: "polled", executeIn: "1h" });
     await step("the page polls", () => own.page.getByRole("link", { name: "polled", exact: true }).isVisible());
     assert.equal(gone, false, "the request was given up while the page had just polled");
+    assert.equal(await own.page.getByTitle("Live updates by events").count(), 0);
     await own.page.clock.runFor(10_000);
     await failed;
-    assert.equal(await own.page.getByTitle("Live updates by events").count(), 0);
     await step("the stream is open", () => own.page.getByTitle("Live updates by events").isVisible());
     assert.equal(streams, 2);
     await api("timers/delete", { namespace: "billing", id: "polled" });
